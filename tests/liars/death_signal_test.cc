@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <iostream>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -51,11 +52,14 @@ class DeathSignal : public testing::TestWithParam<End> {};
 int BeApplication(const LyingInstallation& installation, bool reduced,
                   int pipe) {
   HostOptions options = installation.options();
-  options.deadlines.worker_start = kStart;
+  options.deadlines.backend_start = options.deadlines.worker_start = kStart;
   options.sandbox_floor = SandboxTier::kReduced;
   if (reduced && !RefuseNamespaces()) return 1;
   const auto host = Host::Create(options).value();
-  if (!host->Prewarm(kLie).ok()) return 1;
+  if (const Status ready = host->Prewarm(kLie); !ready.ok()) {
+    std::cerr << ready << '\n';
+    return 1;
+  }
   pid_t pids[] = {host->supervisor_pid(), 0};
   const BackendReport report = host->Backends().value();
   for (const BackendInfo& backend : report.backends) {

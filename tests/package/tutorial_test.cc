@@ -5,10 +5,15 @@
 // directory, in their order, and prints what the page shows. The backend that
 // comes of it decodes real streams of AV1 as `cpu` does.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -25,10 +30,30 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono_literals::operator""min;
 
+// `bulkhead install` as root, which the page shows, installs here.
+constexpr char kSystemBackends[] = "/usr/local/lib/bulkhead";
+
+// Shows this process and its children an empty directory of the system's
+// backends, so that no other test finds what the page installs, nor the page
+// what the machine has. Only root needs it: others install below HOME. Returns
+// why it failed, or an empty string.
+std::string CoverSystemBackends() {
+  if (geteuid() != 0) return "";
+  std::error_code error;
+  fs::create_directories(kSystemBackends, error);
+  if (unshare(CLONE_NEWNS) != 0 ||
+      mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("none", kSystemBackends, "tmpfs", 0, "mode=0755") != 0) {
+    return std::strerror(errno);
+  }
+  return "";
+}
+
 class Tutorial : public testing::Test {
  protected:
   // Installs Bulkhead, and has the commands find it as a user's would.
   static void SetUpTestSuite() {
+    ASSERT_EQ(CoverSystemBackends(), "");
     // A backend's process has a user of its own, which must reach the files.
     umask(022);
     const fs::path root = TemporaryDirectory() + "/tutorial";
