@@ -13,7 +13,7 @@ RAN_NONE = "[==========] 0 tests from 0 test suites ran. (0 ms total)\n"
 
 
 class Skips(unittest.TestCase):
-    def count(self, *logs, outcome="PASSED", allowed=None):
+    def count(self, *logs, outcome="(cached) PASSED", allowed=None):
         """Returns the reasons with their cases, for a target whose shards wrote `logs`."""
         with tempfile.TemporaryDirectory() as directory:
             root = pathlib.Path(directory)
@@ -21,7 +21,7 @@ class Skips(unittest.TestCase):
                 shard = root / f"logs/x/y_test/shard_{number + 1}_of_{len(logs)}"
                 shard.mkdir(parents=True)
                 (shard / "test.log").write_text(log)
-            (root / "output").write_text(f"//x:y_test    (cached) {outcome} in 0.1s\n")
+            (root / "output").write_text(f"//x:y_test    {outcome} in 0.1s\n")
             (root / "allowed").write_text("# Comment.\n" + (allowed or ""))
             done = subprocess.run(
                 [SKIPS, "--json", "--allowed", root / "allowed", "--logs", root / "logs",
@@ -43,6 +43,11 @@ class Skips(unittest.TestCase):
         self.assertEqual(
             self.count(unittests), {"no root": 1, "not told: unittest needs verbosity=2": 1}
         )
+
+    def test_targets_of_which_some_shards_ran_before(self):
+        skipped = "x_test.cc:7: Skipped\nno root\n" + RAN
+        for outcome in ("PASSED", "(3/4 cached) PASSED", "(1/2 cached) FAILED"):
+            self.assertEqual(self.count(RAN, skipped, outcome=outcome), {"no root": 1}, outcome)
 
     def test_an_allowed_reason_is_whole(self):
         log = "x_test.cc:7: Skipped\nno root\n" + RAN
