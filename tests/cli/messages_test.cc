@@ -165,7 +165,8 @@ TEST_F(Messages, OfWhatIsMissingNameIt) {
                      "--audio)");
   ExpectPlainFailure(2, {"uninstall", "nosuch", "--from", "/nowhere"},
                      "\"nosuch\" is not installed");
-  ExpectPlainFailure(2, {"install", "nofile.whl"},
+  ExpectPlainFailure(2,
+                     {"install", "nofile.whl", "--into", TemporaryDirectory()},
                      "there is no file or directory \"nofile.whl\"");
   ExpectPlainFailure(
       2, {"revoke", "nosuch"}, "nothing was granted to nosuch",
@@ -314,7 +315,9 @@ TEST_F(Messages, OfVariables) {
 TEST_F(Messages, OfOperators) {
   ExpectPlainFailure(2, {"crashes", "show", "99"}, "99");
   ExpectPlainFailure(2, {"replay", "99"}, "99");
-  ExpectPlainFailure(2, {"install", "/nowhere/acme.whl"}, "acme.whl");
+  ExpectPlainFailure(
+      2, {"install", "/nowhere/acme.whl", "--into", TemporaryDirectory()},
+      "acme.whl");
   ExpectPlainFailure(2, {"uninstall", "nosuch", "--from", "/nowhere"},
                      "/nowhere");
   const Variables grants = {
