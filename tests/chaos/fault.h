@@ -49,7 +49,7 @@ enum class Deed {
   kAbort,
   kTerminate,        // sends itself SIGTERM, as far as it may
   kExit,             // :CODE
-  kHang,             // hangs for ever, in a call that IsHeld() in held.h knows
+  kHang,             // hangs for ever, named for IsHeld() in held.h
   kSpin,             // spins for ever
   kStop,             // tries to stop the process, then hangs
   kSlow,             // :MILLISECONDS, waits that long, then continues

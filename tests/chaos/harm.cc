@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/chaos/held_name.h"
+
 namespace bulkhead::tests {
 namespace {
 
@@ -22,7 +25,7 @@ constexpr size_t kLargestPiece = size_t{1} << 30;
 constexpr size_t kPage = 4096;
 
 [[noreturn]] void Hang() {
-  // IsHeld() in held.h recognises the call by its arguments.
+  prctl(PR_SET_NAME, kHeldName);
   for (;;) syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
 }
 

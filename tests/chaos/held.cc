@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/chaos/held.h"
 
-#include <sys/syscall.h>
-
 #include <fstream>
 #include <string>
 
+#include "tests/chaos/held_name.h"
 #include "tests/support/process_watch.h"
 
 namespace bulkhead::tests {
@@ -20,12 +19,12 @@ constexpr milliseconds kPause{1};
 }  // namespace
 
 bool IsHeld(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/syscall");
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
   std::getline(file, text);
-  static const std::string held =
-      std::to_string(SYS_ppoll) + " 0x0 0x0 0x0 0x0 ";
-  return text.starts_with(held);
+  // A process that was killed keeps its name until it is reaped, but does not
+  // sleep.
+  return text.find(std::string("(") + kHeldName + ") S ") != std::string::npos;
 }
 
 std::optional<pid_t> AwaitHeld(pid_t root, milliseconds limit,

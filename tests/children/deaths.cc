@@ -2,10 +2,13 @@
 #include "tests/children/deaths.h"
 
 #include <poll.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <utility>
+
+#include "tests/chaos/held_name.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -27,6 +30,7 @@ void Segfault() {
 }
 
 void Hang() {
+  ::prctl(PR_SET_NAME, kHeldName);
   for (;;) ::ppoll(nullptr, 0, nullptr, nullptr);
 }
 
