@@ -5,8 +5,8 @@
 
 namespace bulkhead::tests {
 
-// Ways for a process to end. Hang() waits until the process is killed, under the
-// name by which tests/chaos/held.h finds it.
+// Ways for a process to end. Hang() waits until the process is killed, under
+// the name by which tests/chaos/held.h finds it.
 [[noreturn]] void Segfault();
 [[noreturn]] void Hang();
 
