@@ -392,7 +392,14 @@ TEST_F(Autoload, ExplicitLoadingFailsWithTheCause) {
 
 TEST_F(Autoload, AnObjectThatIsNotTheInstalledOneIsNeverLoaded) {
   tree_.InstallOpenreg("vendor");
-  std::ofstream(tree_.Object("vendor"), std::ios::app) << "x";
+  // The copy of a built file is read-only.
+  std::filesystem::permissions(tree_.Object("vendor"),
+                               std::filesystem::perms::owner_write,
+                               std::filesystem::perm_options::add);
+  std::ofstream object(tree_.Object("vendor"), std::ios::app);
+  object << "x";
+  object.close();
+  ASSERT_TRUE(object);
   const auto host = NewHost();
   const Status status = FailureOf(*host, "vendor/openreg");
   ExpectOutcome(Fault(48), "not the one of RECORD", Code::kBackendUnavailable,

@@ -3,7 +3,10 @@
 // The page about dask does what it shows, on a real scheduler and real workers.
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -34,6 +37,10 @@ TEST(DaskPage, DoesWhatItShows) {
       MissingOf({"/usr/bin/dask-scheduler", "/usr/bin/dask-worker"});
   if (!missing.empty()) {
     GTEST_SKIP() << missing << " is not there; tools/setup --fleet installs it";
+  }
+  // Where Python keeps the semaphores of its processes.
+  if (access("/dev/shm", W_OK) != 0) {
+    GTEST_SKIP() << "/dev/shm cannot be written to: " << strerror(errno);
   }
   const Workplace workplace("dask");
   std::istringstream package(getenv("BULKHEAD_TEST_PYTHON"));

@@ -85,6 +85,7 @@ def as_they_are(items):
 
 
 @support.needs_torch
+@support.needs_semaphores
 class Training(unittest.TestCase):
     def test_every_good_clip_is_the_reference(self):
         from torch.utils.data import DataLoader

@@ -12,6 +12,7 @@ or else clips that this test makes and damages. It prints what it measured.
 import contextlib
 import csv
 import hashlib
+import itertools
 import os
 import pathlib
 import random
@@ -45,29 +46,37 @@ CRASH_FILES = int(os.environ.get("FLEET_CRASH_FILES", "10"))
 LOOK_SECONDS = FILES / 10000  # Counting what is done takes longer, the more there is.
 HOSTILE = max(6, round(0.03 * FILES))
 KINDS = 12  # Different good files in the short run.
+# A fifth of the sample files has five sixths of all pixels, so it is in each tenth round only.
+LARGE_PIXELS = 30e6
+LARGE_ROUNDS = 10
 # A hostile file may take so long, and none of the good ones does.
 DEADLINES = {"open": 10, "scan": 10, "seek": 10, "frame": 10}
 SCARCE_MEMORY = "3GiB"  # For a worker of dask: some hostile files want all there is.
 
 
 def shared_files():
-    """Returns the good files of BULKHEAD_SHARED, each with the number of its frames, and
-    the hostile ones."""
+    """Returns the good files of BULKHEAD_SHARED, each with the number of its frames, the
+    large ones of these, and the hostile files."""
     root = pathlib.Path(os.environ["BULKHEAD_SHARED"])
     with open(root / "media/MANIFEST.tsv", encoding="utf-8") as file:
-        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        good = {
-            root / "media" / row["file"]: int(row["decode_video_frames"])
-            for row in rows
+        rows = [
+            row
+            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
             if row["decode_video"] == "ok"
-        }
+        ]
+    good = {root / "media" / row["file"]: int(row["decode_video_frames"]) for row in rows}
+    large = {
+        root / "media" / row["file"]
+        for row in rows
+        if int(row["decode_video_frames"]) * int(row["width"]) * int(row["height"]) > LARGE_PIXELS
+    }
     hostile = [path for path in (root / "hostile").iterdir() if path.suffix not in (".tsv", ".md")]
-    return good, sorted(hostile)
+    return good, large, sorted(hostile)
 
 
 def made_files(directory):
-    """Returns clips, each with the number of its frames, and clips with damage inside
-    and a missing end."""
+    """Returns clips, each with the number of its frames, none of them large, and clips with
+    damage inside and a missing end."""
     clips = [path for path in make_inputs(directory) if path.name.startswith("clip")]
     good = {path: (number % 3 + 1) * 24 for number, path in enumerate(clips, 1)}
     hostile = []
@@ -78,7 +87,15 @@ def made_files(directory):
             content[chance.randrange(len(content))] = chance.randrange(256)
         hostile.append(directory / f"hostile{number}.mp4")
         hostile[-1].write_bytes(content[: len(content) - number * 100])
-    return good, hostile
+    return good, set(), hostile
+
+
+def rounds(kinds, large):
+    """Yields the kinds again and again, the large ones each LARGE_ROUNDS rounds."""
+    for number in itertools.count():
+        for kind in kinds:
+            if kind not in large or number % LARGE_ROUNDS == 0:
+                yield kind
 
 
 def frames_by_libav(path):
@@ -175,9 +192,9 @@ class FleetCase(ClusterCase):
     def setUp(self):
         super().setUp()
         if os.environ.get("BULKHEAD_SHARED"):
-            good, hostile = shared_files()
+            good, large, hostile = shared_files()
         else:
-            good, hostile = made_files(self.root / "made")
+            good, large, hostile = made_files(self.root / "made")
         kinds = sorted(good)
         # Evenly over the names, which begin with that of the source.
         if FILES < len(kinds):
@@ -190,11 +207,12 @@ class FleetCase(ClusterCase):
         inputs = self.root / "in"
         inputs.mkdir()
         every = max(2, FILES // HOSTILE)
+        sound = rounds(kinds, large)
         for number in range(FILES):
             if number % every == every - 1:
                 kind = hostile[number // every % len(hostile)]
             else:
-                kind = kinds[number % len(kinds)]
+                kind = next(sound)
             link = inputs / f"{number:06}-{kind.name}"
             link.symlink_to(kind)
             self.kind_of[link] = kind

@@ -221,6 +221,7 @@ class Records(unittest.TestCase):
         ]
         self.assertIn(decoder.worker_pid, [session.worker_pid for session in sessions])
 
+    @support.needs_semaphores
     def test_errors_cross_processes(self):
         decode = functools.partial(
             VideoDecoder,

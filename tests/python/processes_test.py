@@ -538,8 +538,9 @@ class Clips:
         return self.decoder[index]
 
 
-@support.needs_torch
 @on_each_device
+@support.needs_torch
+@support.needs_semaphores
 class DataLoaders(unittest.TestCase):
     def expect(self, **options):
         from torch.utils.data import DataLoader

@@ -27,6 +27,7 @@ class Pages(unittest.TestCase):
         self.run_examples("core/python/README.md")
 
     @support.needs_torch
+    @support.needs_semaphores
     def test_from_torchcodec(self):
         self.run_examples("core/python/from_torchcodec.md")
 

@@ -87,10 +87,26 @@ def has_dask():
     return has("distributed")
 
 
-needs_dask = unittest.skipUnless(
-    has_dask(),
-    "python3-distributed is not there; tools/setup --fleet installs it",
-)
+def _why_no_semaphore():
+    """Returns why Python makes no semaphore, which it keeps in /dev/shm, or None."""
+    try:
+        multiprocessing.Lock()
+    except OSError as error:
+        return f"Python's multiprocessing makes no semaphore in /dev/shm: {error.strerror}"
+    return None
+
+
+# For processes of multiprocessing, a DataLoader with workers, a cluster of dask.
+_NO_SEMAPHORE = _why_no_semaphore()
+needs_semaphores = unittest.skipIf(_NO_SEMAPHORE is not None, _NO_SEMAPHORE)
+
+
+def needs_dask(case):
+    """Skips a test that starts a cluster where that is not possible."""
+    installed = unittest.skipUnless(
+        has_dask(), "python3-distributed is not there; tools/setup --fleet installs it"
+    )
+    return installed(needs_semaphores(case))
 
 
 def on_each_device(case):

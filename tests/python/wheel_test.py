@@ -240,6 +240,7 @@ class Wheel(unittest.TestCase):
         self.run_examples("core/python/README.md")
 
     @support.needs_torch
+    @support.needs_semaphores
     def test_examples_of_from_torchcodec(self):
         self.run_examples("core/python/from_torchcodec.md")
 
