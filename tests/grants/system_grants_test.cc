@@ -5,7 +5,6 @@
 // and gives the CLI a file capability.
 #include <gtest/gtest.h>
 #include <linux/capability.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "tests/grants/asking_installation.h"
+#include "tests/support/covered_directory.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -36,20 +36,15 @@ constexpr uid_t kNobody = 65534;
 
 // Mounts the copy over /etc. Returns why that failed, or an empty string.
 std::string CoverEtc(const std::string& directory) {
-  const auto failed = [](const char* what) {
-    return std::string(what) + ": " + std::strerror(errno);
-  };
-  if (unshare(CLONE_NEWNS) != 0) return failed("unshare");
-  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-      mount("none", directory.c_str(), "tmpfs", 0, nullptr) != 0) {
-    return failed("mount");
-  }
+  // No overlay can have its upper directory in another overlay.
+  const std::string refused = CoverDirectory(directory);
+  if (!refused.empty()) return refused;
   fs::create_directory(directory + "/upper");
   fs::create_directory(directory + "/work");
   const std::string options = "lowerdir=/etc,upperdir=" + directory +
                               "/upper,workdir=" + directory + "/work";
   if (mount("overlay", "/etc", "overlay", 0, options.c_str()) != 0) {
-    return failed("overlay");
+    return std::string("overlay: ") + std::strerror(errno);
   }
   fs::remove_all("/etc/bulkhead");
   return "";

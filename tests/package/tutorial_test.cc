@@ -5,15 +5,11 @@
 // directory, in their order, and prints what the page shows. The backend that
 // comes of it decodes real streams of AV1 as `cpu` does.
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -21,6 +17,7 @@
 
 #include "tests/docs/page.h"
 #include "tests/media/sample_files.h"
+#include "tests/support/covered_directory.h"
 #include "tests/support/own_world.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
@@ -34,20 +31,18 @@ using std::chrono_literals::operator""min;
 // `bulkhead install` as root, which the page shows, installs here.
 constexpr char kSystemBackends[] = "/usr/local/lib/bulkhead";
 
-// Shows this process and its children an empty directory of the system's
-// backends, so that no other test finds what the page installs, nor the page
-// what the machine has. Only root needs it: others install below HOME. Where
-// the kernel refuses that (it needs CAP_SYS_ADMIN), prints the reason to
-// stderr: the page then installs where all see it, and uninstalls it.
+// Covers the directory of the system's backends, so that no other test finds
+// what the page installs, nor the page what the machine has. Only root needs
+// it: others install below HOME. Prints to stderr why the kernel refused: the
+// page then installs where all see it, and uninstalls it.
 void CoverSystemBackends() {
   if (geteuid() != 0) return;
   std::error_code error;
   fs::create_directories(kSystemBackends, error);
-  if (unshare(CLONE_NEWNS) != 0 ||
-      mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-      mount("none", kSystemBackends, "tmpfs", 0, "mode=0755") != 0) {
+  const std::string refused = CoverDirectory(kSystemBackends);
+  if (!refused.empty()) {
     std::cerr << "other tests see what is installed into " << kSystemBackends
-              << ": " << std::strerror(errno) << '\n';
+              << ": " << refused << '\n';
   }
 }
 

@@ -5,8 +5,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -21,6 +19,7 @@
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
 #include "tests/support/await.h"
+#include "tests/support/covered_directory.h"
 #include "tests/support/program.h"
 
 namespace bulkhead::tests {
@@ -35,13 +34,6 @@ using ::testing::Not;
 constexpr milliseconds kSoon{30'000};
 constexpr char kJournald[] = "/lib/systemd/systemd-journald";
 constexpr char kLogs[] = "/run/log/journal";
-
-// Gives this process a /run in which no journal is.
-bool EnterEmptyRun() {
-  return ::unshare(CLONE_NEWNS) == 0 &&
-         ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("none", "/run", "tmpfs", 0, nullptr) == 0;
-}
 
 std::string Journal(const std::string& match) {
   return RunProgram({"journalctl", "--directory", kLogs, "--quiet",
@@ -65,7 +57,7 @@ class Journals : public testing::Test {
     if (clip.empty()) return;
     if (::geteuid() != 0) GTEST_SKIP() << "only root may mount a /run";
     ipc::ForkedChild child([&] {
-      EXPECT_TRUE(EnterEmptyRun());
+      EXPECT_EQ(CoverDirectory("/run"), "");
       if (!HasFailure()) test(clip);
       return HasFailure() ? 1 : 0;
     });
