@@ -13,15 +13,16 @@ RAN_NONE = "[==========] 0 tests from 0 test suites ran. (0 ms total)\n"
 
 
 class Skips(unittest.TestCase):
-    def count(self, *logs, outcome="(cached) PASSED", allowed=None):
+    def count(self, *logs, outcome="(cached) PASSED", allowed=None, target="//x:y_test"):
         """Returns the reasons with their cases, for a target whose shards wrote `logs`."""
         with tempfile.TemporaryDirectory() as directory:
             root = pathlib.Path(directory)
             for number, log in enumerate(logs):
-                shard = root / f"logs/x/y_test/shard_{number + 1}_of_{len(logs)}"
+                directory = target.strip("/").replace(":", "/")
+                shard = root / "logs" / directory / f"shard_{number + 1}_of_{len(logs)}"
                 shard.mkdir(parents=True)
                 (shard / "test.log").write_text(log)
-            (root / "output").write_text(f"//x:y_test    {outcome} in 0.1s\n")
+            (root / "output").write_text(f"{target}    {outcome} in 0.1s\n")
             (root / "allowed").write_text("# Comment.\n" + (allowed or ""))
             done = subprocess.run(
                 [SKIPS, "--json", "--allowed", root / "allowed", "--logs", root / "logs",
@@ -57,6 +58,33 @@ class Skips(unittest.TestCase):
     def test_programs_that_ran_no_case(self):
         self.assertEqual(self.count(RAN_NONE), {"the target ran no case": 1})
         self.assertEqual(self.count(RAN + RAN_NONE), {"a program of the target ran no case": 1})
+
+    def test_programs_that_ended_before_their_last_case(self):
+        begins = "[==========] Running 3 tests from 1 test suite.\n"
+        self.assertEqual(self.count(begins + RAN), {})
+        ended = {"a program of the target ended before its last case": 1}
+        self.assertEqual(self.count(begins), ended)
+        self.assertEqual(self.count(begins + RAN + begins), ended)
+        # One whose source has cases prints their number.
+        self.assertEqual(
+            self.count("nothing", target="//tools:skips_test"), {"the target ran no case": 1}
+        )
+        self.assertEqual(self.count("PASS: a script of its own"), {})
+
+    def test_a_program_that_names_its_skips_hides_none_of_another(self):
+        named = "test_it ... skipped 'no root'\nRan 2 tests in 0.1s\n\nOK (skipped=1)\n"
+        silent = "Ran 2 tests in 0.1s\n\nOK (skipped=1)\n"
+        self.assertEqual(
+            self.count(named + silent), {"no root": 1, "not told: unittest needs verbosity=2": 1}
+        )
+
+    def test_a_reason_of_several_lines_is_compared_as_a_whole(self):
+        log = "x_test.cc:7: Skipped\nno root\nand no time\n\n" + RAN
+        self.assertEqual(self.count(log, allowed="no root\n"), {"no root and no time": 1})
+
+    def test_colours_hide_nothing(self):
+        log = RAN_NONE.replace("[==========]", "\x1b[32m[==========]\x1b[m")
+        self.assertEqual(self.count(log), {"the target ran no case": 1})
 
     def test_cases_that_need_not_pass(self):
         self.assertEqual(

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "core/supervisor/backend/ending_reapers.h"
@@ -95,16 +96,19 @@ class WorkerTalkTest : public testing::Test {
   // kj's destructors may throw, and those of gtest's fixtures may not.
   ~WorkerTalkTest() noexcept override {}
 
-  void Begin() {
-    auto others =
-        std::async(std::launch::async, [this] { AnswerUntilAttached(); });
+  // Begins with a worker whose hello is of that version of the protocol.
+  Status Begin(uint32_t version = ipc::kProtocolVersion) {
+    auto others = std::async(std::launch::async, [this, version] {
+      const ipc::UniqueFd worker = AnswerUntilGreeted(version);
+      if (version == ipc::kProtocolVersion) Attach(Receive(worker));
+    });
     const Status begun =
         talk_
             ->Begin(ipc::UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
                     {}, kPatience)
             .wait(loop_.scope);
     others.get();
-    ASSERT_TRUE(begun.ok()) << begun.message();
+    return begun;
   }
 
   void Reply() {
@@ -129,9 +133,10 @@ class WorkerTalkTest : public testing::Test {
   int taken_ = 0;
 
  private:
-  void AnswerUntilAttached() {
+  // Returns the worker's end of its socket.
+  ipc::UniqueFd AnswerUntilGreeted(uint32_t version) {
     auto clone = Receive(zygote_socket_);
-    const ipc::UniqueFd worker = std::move(clone.descriptors.at(0));
+    ipc::UniqueFd worker = std::move(clone.descriptors.at(0));
     capnp::MallocMessageBuilder cloned;
     auto answer = cloned.initRoot<schema::ZygoteEvent>().initCloned();
     answer.setTicket(
@@ -146,9 +151,12 @@ class WorkerTalkTest : public testing::Test {
     Send(reaper_socket_, watched, std::span(&pidfd, 1));
 
     capnp::MallocMessageBuilder hello;
-    hello.initRoot<schema::Hello>().setProtocolVersion(ipc::kProtocolVersion);
+    hello.initRoot<schema::Hello>().setProtocolVersion(version);
     Send(worker, hello);
-    const auto attach = Receive(worker);
+    return worker;
+  }
+
+  void Attach(const ipc::ReceivedMessage& attach) {
     requests_memory_.emplace(
         ipc::MappedRegion::Map(attach.descriptors.at(0).get(), false,
                                Geometry::kRequestRegionBytes)
@@ -175,7 +183,8 @@ class WorkerTalkTest : public testing::Test {
 
 TEST_F(WorkerTalkTest, WorkerWhoseNextReplyIsAlwaysThereStallsNobody) {
   constexpr int kFlood = 1'000;
-  ASSERT_NO_FATAL_FAILURE(Begin());
+  const Status begun = Begin();
+  ASSERT_TRUE(begun.ok()) << begun.message();
   for (int i = 0; i < kFlood; ++i) ASSERT_NO_FATAL_FAILURE(Reply());
 
   // `served` stands for somebody else on the loop, whose descriptor is readable
@@ -193,6 +202,14 @@ TEST_F(WorkerTalkTest, WorkerWhoseNextReplyIsAlwaysThereStallsNobody) {
   Take(kFlood).wait(loop_.scope);
   served.wait(loop_.scope);
   EXPECT_LT(taken_by_then, kFlood);
+}
+
+TEST_F(WorkerTalkTest, WorkerOfAnotherVersionGetsNoMedia) {
+  const Status begun = Begin(ipc::kProtocolVersion + 1);
+  EXPECT_EQ(begun.code(), Code::kBackendMisbehaved);
+  EXPECT_NE(begun.message().find("its hello is not of this protocol version"),
+            std::string::npos)
+      << begun.message();
 }
 
 }  // namespace
