@@ -219,5 +219,35 @@ TEST_F(EntryPointsCommand, APrivilegedProcessReadsNoVariable) {
   EXPECT_FALSE(names().contains("torchrun"));
 }
 
+// The user could have linked the program to a place with a bulkheadd of theirs.
+TEST_F(EntryPointsCommand, APrivilegedProcessStartsNoBulkheaddBesideIt) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can make such a program";
+  const std::string place = path_ + "/place";
+  const std::string libexec = place + "/bulkhead/libexec";
+  const std::string told = place + "/told";
+  fs::create_directories(libexec);
+  fs::create_directory(told);
+  ASSERT_EQ(chmod(told.c_str(), 0777), 0);
+  std::ofstream(libexec + "/bulkheadd")
+      << "#!/bin/sh\necho started > " << told << "/started\n";
+  ASSERT_EQ(chmod((libexec + "/bulkheadd").c_str(), 0755), 0);
+  const std::string program = place + "/program";
+  fs::copy_file(PathFromEnvironment("BULKHEAD_TEST_CLI"), program);
+  const auto starts = [&] {
+    fs::remove(told + "/started");
+    ProgramOptions options;
+    options.environment = {{"BULKHEAD_LIBEXEC_DIR", ""}};
+    RunProgram({"setpriv", "--reuid=" + std::to_string(kNobody),
+                "--regid=" + std::to_string(kNobody), "--clear-groups", program,
+                "backends"},
+               options);
+    return fs::exists(told + "/started");
+  };
+  ASSERT_EQ(chmod(program.c_str(), 0755), 0);
+  ASSERT_TRUE(starts()) << "an ordinary one does";
+  ASSERT_EQ(chmod(program.c_str(), 04755), 0);
+  EXPECT_FALSE(starts());
+}
+
 }  // namespace
 }  // namespace bulkhead::tests
