@@ -51,6 +51,7 @@ LARGE_PIXELS = 30e6
 LARGE_ROUNDS = 10
 # A hostile file may take so long, and none of the good ones does.
 DEADLINES = {"open": 10, "scan": 10, "seek": 10, "frame": 10}
+LONELY_SECONDS = 60
 SCARCE_MEMORY = "3GiB"  # For a worker of dask: some hostile files want all there is.
 
 
@@ -348,11 +349,16 @@ class FleetWithoutBulkhead(FleetCase):
             # A file on which libav never ends has no other end.
             limit = threading.Timer(60 + 2 * FILES, self.client.cancel, [futures])
             limit.start()
+            ended = threading.Event()
+            watch = threading.Thread(target=self.give_up_without_workers, args=(futures, ended))
+            watch.start()
             for future, result in done:
                 if future.status != "cancelled":
                     error = result[1] if future.status == "error" else None
                     results[link_of[future]] = (error, result)
             limit.cancel()
+            ended.set()
+            watch.join()
         seconds = time.monotonic() - begin
         good = [link for link, kind in self.kind_of.items() if kind in self.sound]
         killed = {link for link, (error, _) in results.items() if error is not None}
@@ -363,9 +369,21 @@ class FleetWithoutBulkhead(FleetCase):
             f"hostile, in {seconds:.1f} s: {FILES / seconds:.1f} files/s, "
             f"{frames / seconds:.0f} good frames/s; {harm.kills} workers of dask killed, "
             f"{harm.crashes} crashed; {len(lost)} good files lost, "
-            f"{FILES - len(results)} not finished",
+            f"{FILES - len(results)} not finished, {len(self.client.scheduler_info()['workers'])}"
+            " of 2 workers left",
             flush=True,
         )
+
+    def give_up_without_workers(self, futures, ended):
+        """Cancels the futures once the cluster has had no worker for LONELY_SECONDS: dask
+        gives up a worker that dies while it starts."""
+        seen = time.monotonic()
+        while not ended.wait(1):
+            if self.client.scheduler_info()["workers"]:
+                seen = time.monotonic()
+            elif time.monotonic() - seen > LONELY_SECONDS:
+                self.client.cancel(futures)
+                return
 
 
 if "FLEET_FILES" not in os.environ:  # As in the short run.
