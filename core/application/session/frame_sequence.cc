@@ -22,6 +22,11 @@ constexpr size_t kComparedFrames = 3;
 // The number of recorded frames that are compared with those of another device.
 constexpr size_t kProvingFrames = 64;
 
+// The number of frames among whose packets may be those that libavformat read
+// to learn the frame rate, at most 7 s of them. It may leave the duration of
+// these packets unknown, and knows it when it reads them again after a seek.
+constexpr size_t kProbedFrames = 1'000;
+
 // Returns the damage that the sequence shows for an event, if any. Frames that
 // a play skips before its first frame are not part of the sequence.
 std::optional<Damage> DamageOf(const PlayEvent& event) {
@@ -75,6 +80,7 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
     const uint64_t number = next();
     const bool delivered = published && (!damage || shows_damaged_);
     Record({.pts = pts,
+            .duration = published ? published->duration : damage->duration,
             .position = published ? published->position : damage->position,
             .fingerprint = published ? published->fingerprint : 0,
             .delivered = delivered});
@@ -168,7 +174,7 @@ Result<uint64_t> FrameSequence::PlayCompared(VideoLink& video) {
     RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kKeyframe,
                                 .keyframe_before = seen_[entry].pts,
                                 .skip_before = seen_[first].pts}));
-    const auto same = DropSeen(video, first);
+    const auto same = DropSeen(video, Entry::kSeek, first);
     if (same && *same > 0) return *same;
     // A failed seek of a worker that lives, like a record that does not match,
     // says nothing about decoding from the beginning.
@@ -177,7 +183,7 @@ Result<uint64_t> FrameSequence::PlayCompared(VideoLink& video) {
   }
   if (dropped_ > 0) return uint64_t{0};
   RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kBeginning}));
-  return DropSeen(video, 0);
+  return DropSeen(video, Entry::kBeginning, 0);
 }
 
 Status FrameSequence::PlayUncompared(VideoLink& video) {
@@ -210,13 +216,17 @@ Status FrameSequence::DropCounted(VideoLink& video) {
   return Status();
 }
 
-Result<uint64_t> FrameSequence::DropSeen(VideoLink& video, size_t first) {
+Result<uint64_t> FrameSequence::DropSeen(VideoLink& video, Entry entry,
+                                         size_t first) {
+  const bool durations_may_differ =
+      entry == Entry::kSeek && next() <= kProbedFrames && dropped_ == 0;
   for (size_t expected = first; expected < seen_.size();) {
     ASSIGN_OR_RETURN(PlayEvent event, video.Await());
     Stamp seen;
     bool made_up = false;
     if (const auto* published = std::get_if<PublishedFrame>(&event)) {
       seen = {.pts = published->pts,
+              .duration = published->duration,
               .position = published->position,
               .fingerprint = published->fingerprint};
       // What a decoder makes up depends on the buffers that it gets, and those
@@ -228,8 +238,10 @@ Result<uint64_t> FrameSequence::DropSeen(VideoLink& video, size_t first) {
       // The worker also reports damage between the keyframe and the first frame
       // to compare.
       if (first > 0 && unseen->pts < seen_[first].pts) continue;
-      seen = {
-          .pts = unseen->pts, .position = unseen->position, .fingerprint = 0};
+      seen = {.pts = unseen->pts,
+              .duration = unseen->duration,
+              .position = unseen->position,
+              .fingerprint = 0};
     } else {
       return uint64_t{0};
     }
@@ -246,6 +258,11 @@ Result<uint64_t> FrameSequence::DropSeen(VideoLink& video, size_t first) {
     // may differ from one that was recorded after a seek.
     if (recorded.pts != seen.pts ||
         (first > 0 && recorded.position != seen.position)) {
+      return uint64_t{0};
+    }
+    // The frames behind the record have other durations too, then.
+    if (durations_may_differ && seen.fingerprint != 0 &&
+        recorded.duration != seen.duration) {
       return uint64_t{0};
     }
     const bool any_picture = made_up || expected < without_prints_;

@@ -19,16 +19,17 @@ namespace bulkhead::session {
 // Delivers the frames of a video stream in order, each once, across any number
 // of workers, so that a caller of Next() does not notice the death of a worker.
 //
-// The sequence records the timestamp, the position in the file and the
-// fingerprint of each frame that was delivered or reported as damaged. A new
-// worker seeks to the keyframe before the last recorded frame and decodes from
-// there. Frames that were delivered already come again; the sequence compares
-// them with the record and drops them. The frames that follow are those that
-// the caller waits for. Where the record does not match (streams that do not
-// seek exactly, timestamps that repeat), the worker decodes from the beginning
-// instead, which always matches unless the file was changed. So it does where
-// timestamps begin anew behind the record: a play that leaves out what is
-// before the record would leave out those frames too.
+// The sequence records the timestamp, the duration, the position in the file
+// and the fingerprint of each frame that was delivered or reported as damaged.
+// A new worker seeks to the keyframe before the last recorded frame and decodes
+// from there. Frames that were delivered already come again; the sequence
+// compares them with the record and drops them. The frames that follow are
+// those that the caller waits for. Where the record does not match (streams
+// that do not seek exactly, timestamps that repeat, durations that libavformat
+// knows only after a seek), the worker decodes from the beginning instead,
+// which always matches unless the file was changed. So it does where timestamps
+// begin anew behind the record: a play that leaves out what is before the
+// record would leave out those frames too.
 //
 // A worker of another device (failover.h) may make other pictures. Its first
 // play compares more frames, since it is to prove something about a decoder and
@@ -82,6 +83,7 @@ class FrameSequence {
   // One recorded frame.
   struct Stamp {
     int64_t pts;
+    int64_t duration;      // 0: unknown
     int64_t position;      // byte of its packet in the file; -1: unknown
     uint64_t fingerprint;  // 0: the packet yielded no picture
     bool delivered = false;
@@ -100,9 +102,11 @@ class FrameSequence {
   Result<uint64_t> PlayCompared(VideoLink& video);
   // Does the same without comparing.
   Status PlayUncompared(VideoLink& video);
-  // Drops the frames of the record from `first` on as they come again. Returns
-  // their number, or 0 if the frames that come differ from the record.
-  Result<uint64_t> DropSeen(VideoLink& video, size_t first);
+  // Drops the frames of the record from `first` on as they come again, after a
+  // seek or from the beginning. Returns their number, or 0 if the frames that
+  // come differ from the record.
+  enum class Entry { kSeek, kBeginning };
+  Result<uint64_t> DropSeen(VideoLink& video, Entry entry, size_t first);
   // Drops as many frames as were recorded, whatever they show.
   Status DropCounted(VideoLink& video);
 
