@@ -18,8 +18,8 @@ class Skips(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             root = pathlib.Path(directory)
             for number, log in enumerate(logs):
-                directory = target.strip("/").replace(":", "/")
-                shard = root / "logs" / directory / f"shard_{number + 1}_of_{len(logs)}"
+                place = target.strip("/").replace(":", "/")
+                shard = root / "logs" / place / f"shard_{number + 1}_of_{len(logs)}"
                 shard.mkdir(parents=True)
                 (shard / "test.log").write_text(log)
             (root / "output").write_text(f"{target}    {outcome} in 0.1s\n")

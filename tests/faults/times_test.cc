@@ -70,11 +70,12 @@ void ExpectSameTimesAfterADeath(const std::string& clip) {
 // Sets the default duration of the samples of each fragment to 0, which stands
 // in its header behind the track and what the flags say.
 void ForgetDurations(std::string& mp4) {
-  constexpr size_t kFlags = 8, kOptional = 16;
+  constexpr size_t kFlags = 7;      // the last byte of the flags
+  constexpr size_t kOptional = 12;  // the fields that the flags tell of
   int fragments = 0;
   for (size_t at = 0; (at = mp4.find("tfhd", at)) != std::string::npos; ++at) {
-    const auto flags = static_cast<unsigned char>(mp4.at(at + kFlags - 1));
-    size_t duration = at + kOptional - 4;
+    const auto flags = static_cast<unsigned char>(mp4.at(at + kFlags));
+    size_t duration = at + kOptional;
     if ((flags & 1) != 0) duration += 8;  // the offset of the data
     if ((flags & 2) != 0) duration += 4;  // the description of the samples
     if ((flags & 8) == 0) continue;

@@ -218,7 +218,8 @@ Status FrameSequence::DropCounted(VideoLink& video) {
 
 Result<uint64_t> FrameSequence::DropSeen(VideoLink& video, Entry entry,
                                          size_t first) {
-  const bool durations_may_differ =
+  // Without its first frames, the record leaves only the seek.
+  const bool compares_durations =
       entry == Entry::kSeek && next() <= kProbedFrames && dropped_ == 0;
   for (size_t expected = first; expected < seen_.size();) {
     ASSIGN_OR_RETURN(PlayEvent event, video.Await());
@@ -260,8 +261,8 @@ Result<uint64_t> FrameSequence::DropSeen(VideoLink& video, Entry entry,
         (first > 0 && recorded.position != seen.position)) {
       return uint64_t{0};
     }
-    // The frames behind the record have other durations too, then.
-    if (durations_may_differ && seen.fingerprint != 0 &&
+    // Other durations here mean other durations behind the record too.
+    if (compares_durations && seen.fingerprint != 0 &&
         recorded.duration != seen.duration) {
       return uint64_t{0};
     }

@@ -102,10 +102,10 @@ class FrameSequence {
   Result<uint64_t> PlayCompared(VideoLink& video);
   // Does the same without comparing.
   Status PlayUncompared(VideoLink& video);
-  // Drops the frames of the record from `first` on as they come again, after a
-  // seek or from the beginning. Returns their number, or 0 if the frames that
-  // come differ from the record.
+  // Where a play began.
   enum class Entry { kSeek, kBeginning };
+  // Drops the frames of the record from `first` on as they come again. Returns
+  // their number, or 0 if the frames that come differ from the record.
   Result<uint64_t> DropSeen(VideoLink& video, Entry entry, size_t first);
   // Drops as many frames as were recorded, whatever they show.
   Status DropCounted(VideoLink& video);
