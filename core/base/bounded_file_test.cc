@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,7 +17,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 #include "core/base/temporary_tree.h"
 #include "ipc/testing/forked_child.h"
@@ -24,6 +27,11 @@
 
 namespace bulkhead::discovery {
 namespace {
+
+constexpr int kForReading = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
+
+// Enough for the exchange to fall between two system calls many times.
+constexpr int kRaces = 20'000;
 
 class BoundedFileTest : public ::testing::Test {
  protected:
@@ -75,6 +83,52 @@ TEST_F(BoundedFileTest, WhatIsNoRegularFileIsRefusedWithoutBlocking) {
             Code::kUnsupported);
   if (mknod((tree_ / "null").c_str(), S_IFCHR | 0600, makedev(1, 3)) == 0) {
     EXPECT_EQ(CodeOf("null"), Code::kUnsupported);
+  }
+}
+
+// inotify tells of every open() of a file but those with O_PATH.
+TEST_F(BoundedFileTest, WhatIsNoRegularFileIsNotEvenOpened) {
+  ASSERT_EQ(mkfifo((tree_ / "fifo").c_str(), 0600), 0);
+  Link("fifo", "link");
+  const ipc::UniqueFd opened(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  ASSERT_GE(inotify_add_watch(opened.get(), (tree_ / "fifo").c_str(), IN_OPEN),
+            0);
+  for (const char* path : {"fifo", "./fifo", "link"}) {
+    EXPECT_EQ(CodeOf(path), Code::kUnsupported);
+    inotify_event event;
+    EXPECT_EQ(read(opened.get(), &event, sizeof event), -1) << path;
+  }
+  const ipc::UniqueFd one(openat(directory_.get(), "fifo", kForReading));
+  inotify_event event;
+  EXPECT_EQ(read(opened.get(), &event, sizeof event), ssize_t{sizeof event});
+}
+
+// Somebody exchanges a file for a FIFO all the time, also between the look at
+// it and its opening.
+TEST_F(BoundedFileTest, AFifoInPlaceOfTheFileThatWasSeenIsRefused) {
+  tree_.Write("file", "contents");
+  ASSERT_EQ(mkfifo((tree_ / "fifo").c_str(), 0600), 0);
+  const std::jthread exchanging([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      renameat2(directory_.get(), "file", directory_.get(), "fifo",
+                RENAME_EXCHANGE);
+    }
+  });
+  for (const char* path : {"file", "./file"}) {
+    int read = 0;
+    int refused = 0;
+    for (int i = 0; i < kRaces; ++i) {
+      const auto contents = ReadFileBeneath(directory_.get(), path);
+      if (contents) {
+        ASSERT_EQ(*contents, "contents") << path;
+        ++read;
+      } else {
+        ASSERT_EQ(contents.error().code(), Code::kUnsupported) << path;
+        ++refused;
+      }
+    }
+    EXPECT_GT(read, 0);
+    EXPECT_GT(refused, 0);
   }
 }
 

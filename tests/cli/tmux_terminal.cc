@@ -64,10 +64,14 @@ ProgramResult TmuxTerminal::Tmux(std::vector<std::string> arguments,
 }
 
 void TmuxTerminal::Type(const std::string& text) {
-  Tmux({"send-keys", "-l", text});
+  const ProgramResult sent = Tmux({"send-keys", "-l", text});
+  EXPECT_EQ(sent.exit_code, 0) << sent.Describe();
 }
 
-void TmuxTerminal::Press(const std::string& key) { Tmux({"send-keys", key}); }
+void TmuxTerminal::Press(const std::string& key) {
+  const ProgramResult sent = Tmux({"send-keys", key});
+  EXPECT_EQ(sent.exit_code, 0) << sent.Describe();
+}
 
 void TmuxTerminal::Resize(int columns, int lines) {
   Tmux({"resize-window", "-x", std::to_string(columns), "-y",

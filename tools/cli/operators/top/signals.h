@@ -15,8 +15,9 @@ namespace bulkhead::cli::top {
 // in the state of the full screen, or run the handlers of ncurses at any time.
 //
 // The constructor blocks the signals in the thread that calls it, and so in all
-// threads that it starts later; construct it before any other thread. The
-// destructor restores the mask. Not thread-safe.
+// threads that it starts later; construct it before any other thread, and
+// before ncurses starts, which would lose a SIGTSTP that comes while it draws.
+// The destructor restores the mask and the action of SIGTSTP. Not thread-safe.
 class Signals {
  public:
   Signals();
@@ -34,6 +35,7 @@ class Signals {
 
  private:
   sigset_t before_;
+  struct sigaction stop_before_;
   ipc::UniqueFd fd_;
 };
 
