@@ -26,6 +26,8 @@ from cluster import (
 from support import clip, ffmpeg
 
 if support.has_dask():
+    import dask
+    import distributed
     from bulkhead.distributed import decode_files
 
 COPIES = 30
@@ -209,12 +211,89 @@ class FunctionsThatEndTheirProcess(ClusterCase):
         self.assertEqual(records_in(self.root / "out"), 0)
 
     def test_which_leaves_no_process_end_the_call(self):
+        # A process that is being started again is no worker yet, and would become one.
         self.cluster.scale(0)
+        wait_until(lambda: not self.cluster.workers)
         wait_until(lambda: not self.client.scheduler_info()["workers"])
         with self.assertRaisesRegex(
             bulkhead.BackendUnavailableError, r"for 0 s \(worker_timeout\).*ending\(\)"
         ):
             self.decode(1, 0)
+
+
+def names_of_hosts(cluster):
+    """Returns the names under which workers of the cluster are given Hosts."""
+    # Another thread changes the dictionary.
+    return {name for name in list(cluster.scheduler.worker_plugins) if "bulkhead" in name}
+
+
+def set_others(pids, dask_worker):
+    dask_worker.others = [pid for pid in pids if pid != os.getpid()]
+
+
+def stopping_the_others(decoder):
+    for pid in distributed.get_worker().others:
+        os.kill(pid, signal.SIGSTOP)
+
+
+@support.needs_dask
+class WorkersThatDoNotAnswer(ClusterCase):
+    """On a cluster of its own, with a short patience of dask's."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.enterClassContext(dask.config.set({"distributed.comm.timeouts.connect": "1s"}))
+        super().setUpClass()
+
+    def setUp(self):
+        super().setUp()
+        self.client.wait_for_workers(2)
+
+    def stop(self, pid):
+        def go_on():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+        os.kill(pid, signal.SIGSTOP)
+        self.addCleanup(go_on)
+
+    def decode(self, what="framemd5"):
+        return decode_files(self.client, [clip()], what, self.root / "out")
+
+    def test_at_the_beginning_are_an_error_that_says_so(self):
+        pid = self.worker_pids()[0]
+        self.stop(pid)
+        with self.assertRaisesRegex(bulkhead.BackendUnavailableError, "does not answer"):
+            self.decode()
+        self.assertEqual(names_of_hosts(self.cluster), set())
+        os.kill(pid, signal.SIGCONT)
+        self.assertEqual(self.decode().results, 1)
+
+    def test_and_die_at_the_beginning_delay_it(self):
+        pid = self.worker_pids()[0]
+        self.stop(pid)
+        names = set()
+
+        def asked_twice():
+            names.update(names_of_hosts(self.cluster))
+            return len(names) > 1
+
+        def kill():
+            wait_until(asked_twice)
+            os.kill(pid, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        self.assertEqual(self.decode().results, 1)
+        killer.join()
+
+    def test_at_the_end_change_no_result(self):
+        pids = self.worker_pids()
+        self.client.run(set_others, pids)
+        for pid in pids:
+            self.addCleanup(os.kill, pid, signal.SIGCONT)
+        self.assertEqual(self.decode(stopping_the_others).results, 1)
+        self.assertEqual(names_of_hosts(self.cluster), set())
 
 
 @support.needs_dask
@@ -287,7 +366,7 @@ class Faults(ClusterCase):
         self.decode([clip()], options, retries=0)
         self.assertEqual(self.tries(), 4)
         chaos.set_faults("")
-        self.assertEqual(self.decode([clip()], options).results, 1)
+        self.assertEqual(self.decode([clip()], chaos.host_options()).results, 1)
         self.assertEqual(len(lines_of(self.root / "out")), 1)
 
 

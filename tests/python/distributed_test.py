@@ -289,10 +289,13 @@ class Files(ClusterCase):
             ):
                 self.decode([clip()], **options)
             self.assertFalse((self.root / "out").exists())
+        plugins = list(self.cluster.scheduler.worker_plugins)
         with contextlib.redirect_stderr(io.StringIO()) as told:
             with self.assertRaisesRegex(bulkhead.NotFoundError, "openreg:7"):
                 self.decode([clip()], "framemd5", devices="openreg:7")
         self.assertIn("1 have no result: an error has ended the call\n", told.getvalue())
+        # A worker that starts later would fail as these have.
+        self.assertEqual(set(plugins), set(self.cluster.scheduler.worker_plugins))
         same = [os.path.join(self.root, "x.mp4"), os.path.join(self.root, ".", "x.mp4")]
         with self.assertRaisesRegex(bulkhead.InvalidArgumentError, "two names of one file"):
             self.decode(same, "framemd5")

@@ -50,6 +50,7 @@ __all__ = ["HostPlugin", "Summary", "decode_files", "device_counts"]
 # for the next, and few, since dask counts the death of a worker against all that it had.
 _TASKS_PER_THREAD = 2
 _SECONDS_BETWEEN_COUNTS = 1.0
+_REGISTRATIONS = 3  # Attempts.
 
 
 class HostPlugin(WorkerPlugin):
@@ -176,8 +177,9 @@ def decode_files(
     Raises:
         InvalidArgumentError: an argument, or two files with one output.
         NotFoundError: no worker has the device.
-        BackendUnavailableError: the cluster had no worker for `worker_timeout` seconds.
-            Files that were decoded keep their results.
+        BackendUnavailableError: the cluster had no worker for `worker_timeout` seconds,
+            or a worker that dask counts on does not answer when the call begins. Files
+            that were decoded keep their results.
         OSError: the directory takes no output.
     """
     recipe = Recipe(
@@ -240,12 +242,38 @@ def _resources(client: Client, device: str) -> Dict[str, float]:
 @contextlib.contextmanager
 def _registered(client: Client, plugin: HostPlugin) -> collections.abc.Iterator[str]:
     """Gives each worker its plugin, those that start later as well."""
-    name = f"bulkhead-{uuid.uuid4()}"
-    client.register_worker_plugin(plugin, name=name)
+    name = _register(client, plugin)
     try:
         yield name
     finally:
-        client.unregister_worker_plugin(name)
+        # Dask fails where a worker does not answer: one that has died, or will be given
+        # up. It has forgotten the plugin by then, so that no later worker gets it.
+        with contextlib.suppress(OSError):
+            client.unregister_worker_plugin(name)
+
+
+def _register(client: Client, plugin: HostPlugin) -> str:
+    """Registers the plugin, and returns its name. Dask fails for all workers if one of
+    them dies meanwhile, which it knows by the next attempt."""
+    for attempt in range(1, _REGISTRATIONS + 1):
+        # Never a name again, under which some workers have a plugin.
+        name = f"bulkhead-{uuid.uuid4()}"
+        try:
+            client.register_worker_plugin(plugin, name=name)
+        except BaseException as error:
+            with contextlib.suppress(Exception):
+                client.unregister_worker_plugin(name)
+            if not isinstance(error, OSError):
+                raise
+            if attempt == _REGISTRATIONS:
+                raise BackendUnavailableError(
+                    f"not all workers of {client.scheduler.address} could be asked to start "
+                    f"Bulkhead ({error}): end the worker that does not answer, or wait until "
+                    "dask has given it up, and make the same call: it does what is missing"
+                ) from error
+        else:
+            break
+    return name
 
 
 def _decode_on_worker(plugin_name: str, recipe: Recipe, item: Item) -> Union[Record, Loss]:
