@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
@@ -70,6 +71,15 @@ TEST(ResultTest, ValueThrowsTheStatus) {
     EXPECT_EQ(error.status().code(), Code::kInvalidArgument);
     EXPECT_STREQ(error.what(), "kInvalidArgument: odd");
   }
+}
+
+TEST(ResultTest, ValueOfAResultThatIsKeptThrowsToo) {
+  Result<int> odd = Half(3);
+  EXPECT_THROW((void)odd.value(), StatusError);
+  EXPECT_THROW((void)std::as_const(odd).value(), StatusError);
+  Result<int> even = Half(4);
+  EXPECT_EQ(even.value(), 2);
+  EXPECT_EQ(std::as_const(even).value(), 2);
 }
 
 TEST(ResultTest, HoldsMoveOnlyValues) {

@@ -51,6 +51,14 @@ TEST_F(GrantReaderTest, AFileOfAnotherUserIsNotBelieved) {
   EXPECT_NE(Objection().find("chown 0 " + path_), std::string::npos);
 }
 
+// A regular file of this user's, of which the kernel cannot read the beginning.
+TEST_F(GrantReaderTest, AFileThatCannotBeReadIsAnError) {
+  const Result<std::string> text = ReadBelievedFile("/proc/self/mem");
+  ASSERT_FALSE(text);
+  EXPECT_NE(text.error().message().find("cannot be read"), std::string::npos)
+      << text.error();
+}
+
 TEST_F(GrantReaderTest, WhatIsNoRegularFileIsNotBelieved) {
   std::filesystem::rename(path_, tree_ / "real");
   EXPECT_EQ(ReadGrantFile(path_), Grants());

@@ -9,10 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -124,6 +126,22 @@ class Cancelling : public testing::Test {
   const std::string state_ = TemporaryDirectory() + "/state";
 };
 
+// Waits until no thread of the process runs.
+void AwaitAsleep(pid_t pid) {
+  const auto end = std::chrono::steady_clock::now() + kSoon;
+  const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+  const auto is_asleep = [](const auto& task) {
+    std::ifstream file(task.path() / "stat");
+    std::string stat;
+    std::getline(file, stat);
+    return stat.find(") S ") != std::string::npos;
+  };
+  while (!std::all_of(std::filesystem::directory_iterator(tasks),
+                      std::filesystem::directory_iterator(), is_asleep)) {
+    ASSERT_LT(std::chrono::steady_clock::now(), end);
+  }
+}
+
 TEST_F(Cancelling, EndsACallThatWaitsForABackendAndTheNextOneGoesOn) {
   VideoDecoder video = Open("at=packet:60 do=hang lives=1");
   std::vector<std::string> hashes;
@@ -137,6 +155,9 @@ TEST_F(Cancelling, EndsACallThatWaitsForABackendAndTheNextOneGoesOn) {
   });
   const pid_t worker = AwaitHang();
   ASSERT_NE(worker, 0);
+  // Another thread of the worker may still have a picture to publish: the call
+  // would return that, and the next one would be cancelled before it began.
+  AwaitAsleep(worker);
   pass.AwaitSleep();
   const ProcessWatch watch(worker);
   video.Cancel();

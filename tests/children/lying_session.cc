@@ -166,6 +166,11 @@ void LyingSession::Describe() {
 }
 
 void LyingSession::AttachPool() {
+  TakePool();
+  Reply([](schema::Reply::Builder reply) { reply.setPoolAttached(); });
+}
+
+void LyingSession::TakePool() {
   auto attach = Receive(socket_);
   const auto pool = attach.root<schema::Attach>()->getFramePool();
   slot_bytes_ = pool.getSlotBytes();
@@ -173,7 +178,6 @@ void LyingSession::AttachPool() {
   pool_ = ipc::MappedRegion::Map(attach.descriptors[0].get(), true,
                                  pool.getSlotCount() * slot_bytes_)
               .value();
-  Reply([](schema::Reply::Builder reply) { reply.setPoolAttached(); });
 }
 
 void LyingSession::Play(schema::Play::Reader play) {

@@ -76,6 +76,8 @@ class LyingSession {
 
   void ReplyUnseen(
       const std::function<void(ipc::schema::UnseenFrame::Builder)>& change);
+  // Takes the pool that the host offers, and says nothing.
+  void TakePool();
   // Publishes a frame. Returns false if no slot is granted.
   bool Publish(const std::function<void(ipc::schema::PublishedFrame::Builder)>&
                    change = {});

@@ -245,6 +245,20 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
       [](Session& s) { s.Reply([](Reply r) { r.initFrame(); }); }}},
 
     {"pool_silent", {Step::kAttachPool, SayNothing}},
+    {"pool_other_answer",
+     {Step::kAttachPool,
+      [](Session& s) {
+        s.TakePool();
+        s.Reply([](Reply r) { r.setIndexEnd(); });
+        s.GoOn();
+      }}},
+    {"pool_failed",
+     {Step::kAttachPool,
+      [](Session& s) {
+        s.TakePool();
+        FailWith(s, 3, "no room");
+        s.GoOn();
+      }}},
     {"pool_frame",
      {Step::kAttachPool,
       [](Session& s) {

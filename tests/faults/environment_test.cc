@@ -212,6 +212,31 @@ TEST_F(FaultyEnvironment, ProgramsThatAreMissingOrAreNoneAreNamed) {
   }
 }
 
+TEST_F(FaultyEnvironment, ABulkheaddThatSaysNothingIsEnded) {
+  std::string path = TemporaryDirectory() + "/libexec-XXXXXX";
+  ASSERT_NE(mkdtemp(path.data()), nullptr);
+  fs::copy(LibexecDirectory(), path,
+           fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  fs::permissions(path, fs::perms(0755));
+  const std::string program = path + "/bulkheadd";
+  fs::remove(program);
+  std::ofstream(program) << "#!/bin/sh\necho $$ > " << path
+                         << "/pid\nexec sleep 1000\n";
+  fs::permissions(program, fs::perms(0755));
+  HostOptions options = installation_.options();
+  options.libexec_dir = path;
+  options.deadlines.supervisor_start = milliseconds(2'000);
+  const auto host = Host::Create(options);
+  ASSERT_FALSE(host);
+  EXPECT_EQ(host.error().code(), Code::kDeadlineExceeded) << host.error();
+  EXPECT_NE(host.error().message().find("was ended"), std::string::npos)
+      << host.error();
+  pid_t pid = 0;
+  ASSERT_TRUE(std::ifstream(path + "/pid") >> pid);
+  EXPECT_TRUE(ProcessWatch(pid).AwaitEnd(kLimit));
+  fs::remove_all(path);
+}
+
 // Row 52.
 TEST_F(FaultyEnvironment, SignalsWithoutEndDisturbNothing) {
   static std::atomic<int> signals = 0;

@@ -307,7 +307,9 @@ LIES(Open, Row{"open_silent", Code::kDeadlineExceeded, "open the file"},
 
 LIES(Pool, Row{"pool_silent", Code::kDeadlineExceeded},
      Row{"pool_death", Code::kPoisonedInput},
-     Row{"pool_frame", Code::kBackendMisbehaved});
+     Row{"pool_frame", Code::kBackendMisbehaved},
+     Row{"pool_other_answer", Code::kBackendMisbehaved},
+     Row{"pool_failed", Code::kBadInput, "no room"});
 
 LIES(Play, Row{"play_silent", Code::kDeadlineExceeded},
      Row{"play_death", Code::kPoisonedInput},

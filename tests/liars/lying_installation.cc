@@ -87,7 +87,7 @@ HostOptions LyingInstallation::options() const {
   options.autoload = true;
   options.libexec_dir = path_;
   options.limits.restarts_per_position = 2;
-  options.deadlines.backend_start = kSlowdown * milliseconds(1'500);
+  options.deadlines.backend_start = kSlowdown * milliseconds(4'000);
   options.deadlines.worker_start = kSlowdown * milliseconds(1'000);
   options.deadlines.open = kSlowdown * milliseconds(500);
   options.deadlines.scan = kSlowdown * milliseconds(500);

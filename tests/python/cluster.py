@@ -28,8 +28,9 @@ def local_cluster(**options):
     import dask
     from distributed import LocalCluster
 
-    # A process that is back later than this, 15 s unless it is set, is given up.
-    dask.config.set({"distributed.deploy.lost-worker-timeout": "300s"})
+    # So long after each death, dask gives the process up if it is not back, or has just
+    # died again: later than any test ends.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "24h"})
     return LocalCluster(
         n_workers=2,
         threads_per_worker=1,

@@ -62,6 +62,16 @@ class ManagedTensor(ctypes.Structure):
 
 READ_ONLY, IS_COPIED = 1, 2
 
+# What a consumer of the buffer protocol asks for (PyBUF_STRIDES and so on).
+STRIDES, C_CONTIGUOUS, F_CONTIGUOUS, ANY_CONTIGUOUS = 0x18, 0x38, 0x58, 0x98
+
+
+def take(lease, flags):
+    """Takes the buffer as a consumer in C does, and gives it back."""
+    view = ctypes.create_string_buffer(256)  # A Py_buffer has 80 bytes.
+    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(lease), view, flags)
+    ctypes.pythonapi.PyBuffer_Release(view)
+
 
 def inside(capsule):
     """Returns the struct that a capsule of DLPack points to."""
@@ -110,6 +120,25 @@ class Leases(unittest.TestCase):
         with self.assertRaises(TypeError):
             io.BytesIO(b"any").readinto(lease)
         self.assertEqual(seen(lease), reference(clip())[7])
+
+    def test_are_not_taken_for_packed(self):
+        packed = self.decoder().get_frame_at(7, lease=True).data
+        odd = VideoDecoder(
+            clip(size="330x242", name="odd.mp4"), device=self.device, dimension_order="NHWC"
+        )
+        padded = odd.get_frame_at(7, lease=True).data
+        take(packed, STRIDES)
+        take(packed, C_CONTIGUOUS)
+        take(packed, ANY_CONTIGUOUS)
+        take(padded, STRIDES)
+        for lease, flags in (
+            (packed, F_CONTIGUOUS),
+            (padded, C_CONTIGUOUS),
+            (padded, F_CONTIGUOUS),
+            (padded, ANY_CONTIGUOUS),
+        ):
+            with self.assertRaisesRegex(BufferError, "padded"):
+                take(lease, flags)
 
     def test_have_the_order_and_the_type_of_the_decoder(self):
         import numpy

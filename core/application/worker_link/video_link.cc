@@ -269,12 +269,15 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
     return link_.Misbehaved("it sent audio for video");
   }
   ASSIGN_OR_RETURN(const bool current, stream_.IsCurrent(reply_untrusted));
+  if (current && entering_ && !reply_untrusted.isEntered() &&
+      !reply_untrusted.isNeedsSlot() && !reply_untrusted.isFailed()) {
+    return link_.Misbehaved("it did not say where it began");
+  }
   if (reply_untrusted.isFrame()) {
     ASSIGN_OR_RETURN(PublishedFrame frame,
                      AdoptFrameIfValid(reply_untrusted.getFrame()));
     if (!current) return Event();
     met_frame_ = true;
-    if (entering_) return link_.Misbehaved("it did not say where it began");
     if (frames_left_-- == 0 ||
         (frame.pts != ipc::kNoTimestamp && frame.pts < skip_before_)) {
       return link_.Misbehaved("it published a frame that was to be left out");
@@ -306,7 +309,6 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
   if (reply_untrusted.isFailed()) {
     return link_.FailureOf(reply_untrusted.getFailed());
   }
-  if (entering_) return link_.Misbehaved("it did not say where it began");
   if (reply_untrusted.isEndOfStream()) return Event(EndOfStream{});
   if (frames_left_ > 0) return link_.Misbehaved("it paused before it was done");
   return Event(Paused{});
@@ -369,7 +371,6 @@ uint64_t VideoLink::FingerprintOf(
 }
 
 Status VideoLink::AdoptNeedIfValid(schema::NeedsPool::Reader needs_untrusted) {
-  if (entering_) return link_.Misbehaved("it did not say where it began");
   if (autoscale_ || std::exchange(asked_for_pool_, true)) {
     return link_.Misbehaved("it asked for larger slots that it cannot need");
   }
@@ -405,7 +406,6 @@ Status VideoLink::AdoptEntryIfValid(schema::Entered::Reader entered_untrusted) {
 }
 
 Status VideoLink::AdoptUnseenIfValid(schema::Unseen::Reader unseen_untrusted) {
-  if (entering_) return link_.Misbehaved("it did not say where it began");
   const std::string words = CleanWords(unseen_untrusted.getWords());
   for (const auto frame_untrusted : unseen_untrusted.getFrames()) {
     UnseenFrame frame{.pts = frame_untrusted.getPts(),

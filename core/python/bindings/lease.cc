@@ -112,7 +112,8 @@ void Lease::Fill(Py_buffer& view, int flags) {
                      : wants(PyBUF_F_CONTIGUOUS) ? 'F'
                                                  : '\0';
   if (order != '\0' && PyBuffer_IsContiguous(&view, order) == 0) {
-    throw py::buffer_error("the rows of a lease are padded");
+    throw py::buffer_error(
+        "the rows of a lease are padded, or not in this order");
   }
 }
 
