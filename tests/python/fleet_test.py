@@ -52,6 +52,7 @@ LARGE_ROUNDS = 10
 # A hostile file may take so long, and none of the good ones does.
 DEADLINES = {"open": 10, "scan": 10, "seek": 10, "frame": 10}
 LONELY_SECONDS = 60
+LIBAV_SECONDS = 0.15  # A file, before libav in the workers is stopped.
 SCARCE_MEMORY = "3GiB"  # For a worker of dask: some hostile files want all there is.
 
 
@@ -346,8 +347,9 @@ class FleetWithoutBulkhead(FleetCase):
             futures = self.client.map(frames_by_libav, list(map(str, self.kind_of)), retries=2)
             link_of = dict(zip(futures, self.kind_of))
             done = distributed.as_completed(futures, with_results=True, raise_errors=False)
-            # A file on which libav never ends has no other end.
-            limit = threading.Timer(60 + 2 * FILES, self.client.cancel, [futures])
+            # Results that a worker held die with it and are computed again, without an
+            # end; Bulkhead is done in less time.
+            limit = threading.Timer(60 + LIBAV_SECONDS * FILES, self.client.cancel, [futures])
             limit.start()
             ended = threading.Event()
             watch = threading.Thread(target=self.give_up_without_workers, args=(futures, ended))
