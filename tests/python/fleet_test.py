@@ -368,7 +368,7 @@ class FleetWithoutBulkhead(FleetCase):
         frames = sum(results[link][1] for link in good if link not in lost and results[link][1])
         print(
             f"fleet: libav in the workers of dask: {FILES} files, {len(self.hostile)} of them "
-            f"hostile, in {seconds:.1f} s: {FILES / seconds:.1f} files/s, "
+            f"hostile, in {seconds:.1f} s: {len(results) / seconds:.1f} files/s, "
             f"{frames / seconds:.0f} good frames/s; {harm.kills} workers of dask killed, "
             f"{harm.crashes} crashed; {len(lost)} good files lost, "
             f"{FILES - len(results)} not finished, {len(self.client.scheduler_info()['workers'])}"
