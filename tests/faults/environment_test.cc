@@ -77,6 +77,17 @@ size_t OpenDescriptors(pid_t pid) {
   return count;
 }
 
+// Returns a directory with copies of the programs, one of which may be
+// replaced.
+std::string CopyOfLibexec() {
+  std::string path = TemporaryDirectory() + "/libexec-XXXXXX";
+  EXPECT_NE(mkdtemp(path.data()), nullptr);
+  fs::copy(LibexecDirectory(), path,
+           fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  fs::permissions(path, fs::perms(0755));
+  return path;
+}
+
 class FaultyEnvironment : public testing::Test {
  protected:
   void SetUp() override {
@@ -180,12 +191,7 @@ TEST_F(FaultyEnvironment, ProgramsThatAreMissingOrAreNoneAreNamed) {
   for (const char* program :
        {"bulkheadd", "bulkhead-reaper", "bulkhead-worker"}) {
     for (const char* content : {"", "no program\n"}) {
-      std::string path = TemporaryDirectory() + "/libexec-XXXXXX";
-      ASSERT_NE(mkdtemp(path.data()), nullptr);
-      fs::copy(
-          LibexecDirectory(), path,
-          fs::copy_options::recursive | fs::copy_options::overwrite_existing);
-      fs::permissions(path, fs::perms(0755));
+      const std::string path = CopyOfLibexec();
       const std::string file = path + "/" + program;
       fs::remove(file);
       if (*content != '\0') {
@@ -213,11 +219,7 @@ TEST_F(FaultyEnvironment, ProgramsThatAreMissingOrAreNoneAreNamed) {
 }
 
 TEST_F(FaultyEnvironment, ABulkheaddThatSaysNothingIsEnded) {
-  std::string path = TemporaryDirectory() + "/libexec-XXXXXX";
-  ASSERT_NE(mkdtemp(path.data()), nullptr);
-  fs::copy(LibexecDirectory(), path,
-           fs::copy_options::recursive | fs::copy_options::overwrite_existing);
-  fs::permissions(path, fs::perms(0755));
+  const std::string path = CopyOfLibexec();
   const std::string program = path + "/bulkheadd";
   fs::remove(program);
   std::ofstream(program) << "#!/bin/sh\necho $$ > " << path

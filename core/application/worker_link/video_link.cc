@@ -269,6 +269,7 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
     return link_.Misbehaved("it sent audio for video");
   }
   ASSIGN_OR_RETURN(const bool current, stream_.IsCurrent(reply_untrusted));
+  // A worker may fail, or wait for a slot, before it knows where it begins.
   if (current && entering_ && !reply_untrusted.isEntered() &&
       !reply_untrusted.isNeedsSlot() && !reply_untrusted.isFailed()) {
     return link_.Misbehaved("it did not say where it began");

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 namespace bulkhead::cli::top {
-
 namespace {
 
 void DoNothing(int) {}
@@ -25,7 +24,7 @@ Signals::Signals() {
   // it starts. The kernel then drops one that waits here, and the key that
   // stops the program would do nothing. It leaves a SIGTSTP with a handler
   // alone; this handler never runs, since the signal is blocked.
-  struct sigaction action {};
+  struct sigaction action = {};
   action.sa_handler = DoNothing;
   sigaction(SIGTSTP, &action, &stop_before_);
 }
@@ -44,8 +43,8 @@ std::optional<int> Signals::Take() {
 }
 
 void Signals::Stop() {
-  struct sigaction action {
-  }, handler;
+  struct sigaction action = {};
+  struct sigaction handler = {};
   action.sa_handler = SIG_DFL;
   sigaction(SIGTSTP, &action, &handler);
   sigset_t stop;

@@ -27,8 +27,8 @@ TEST(Signals, AStopIsTakenAlsoIfNcursesDrawsFirst) {
 }
 
 TEST(Signals, TheActionOfAStopIsRestored) {
-  struct sigaction before {
-  }, after{};
+  struct sigaction before = {};
+  struct sigaction after = {};
   ASSERT_EQ(sigaction(SIGTSTP, nullptr, &before), 0);
   { const Signals signals; }
   ASSERT_EQ(sigaction(SIGTSTP, nullptr, &after), 0);
