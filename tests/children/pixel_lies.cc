@@ -33,6 +33,15 @@ void DieUnheard(Session& session) {
   Segfault();
 }
 
+// Returns whether the host has taken a frame and given its slot back. The grant
+// may have come before the lie began, so this looks at the generations of what
+// is granted: the first grant of a slot has generation 1.
+bool IsGrantedAgain(const Session& session) {
+  const auto grants = session.grants();
+  return std::any_of(grants.begin(), grants.end(),
+                     [](const auto& grant) { return grant.second > 1; });
+}
+
 // Publishes frames for which it was granted nothing.
 void Flood(Session& session) {
   for (uint32_t slot = 0;; ++slot) {
@@ -57,8 +66,7 @@ const std::map<std::string_view, LyingSession::Lie> kPixelLies = {
     {"frame_rewritten",
      {Step::kFrame,
       [](Session& s) {
-        const uint32_t before = s.grants_taken();
-        while (s.grants_taken() == before) s.Listen();
+        while (!IsGrantedAgain(s)) s.Listen();
         Overwrite(s.pool());
       }}},
 };
