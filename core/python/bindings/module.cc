@@ -5,6 +5,7 @@
 #include "core/python/bindings/array.h"
 #include "core/python/bindings/decoders.h"
 #include "core/python/bindings/errors.h"
+#include "core/python/bindings/frame_rows.h"
 #include "core/python/bindings/host.h"
 #include "core/python/bindings/lease.h"
 #include "core/python/bindings/metadata.h"
@@ -22,6 +23,7 @@ PYBIND11_MODULE(_core, module) {
   module.attr("version") = bulkhead::LibraryVersion();
   DefineErrors(module);
   DefineArray(module);
+  DefineFrameRows(module);
   DefineLease(module);
   DefineMetadata(module);
   DefineOptions(module);

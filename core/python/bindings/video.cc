@@ -10,6 +10,7 @@
 
 #include "core/python/bindings/array.h"
 #include "core/python/bindings/decoders.h"
+#include "core/python/bindings/frame_rows.h"
 #include "core/python/bindings/lease.h"
 #include "core/python/bindings/record.h"
 
@@ -145,7 +146,11 @@ void DefineResults(py::module_& module) {
             return std::make_unique<Lease>(
                 std::get<Frame>(std::move(self.pixels)), channels_first);
           },
-          py::arg("channels_first"));
+          py::arg("channels_first"))
+      .hidden("rows", [](Picture& self) {
+        return std::make_unique<FrameRows>(
+            std::get<Frame>(std::move(self.pixels)));
+      });
   Record<Pictures>(module, "Pictures", "Pictures with their times.")
       .field("pts_seconds", &Pictures::pts_seconds)
       .field("duration_seconds", &Pictures::duration_seconds)

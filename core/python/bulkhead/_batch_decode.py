@@ -172,7 +172,7 @@ def _chosen(stream: _core.VideoStream, recipe: Recipe) -> collections.abc.Iterat
     """Yields the frames that were asked for, each with its number."""
     numbers = recipe.chosen(stream.frame_count)
     if numbers is None:
-        while (picture := stream.next(False)) is not None:
+        while (picture := stream.next(True)) is not None:
             yield picture.index, picture
         return
     count = stream.frame_count()
@@ -183,7 +183,7 @@ def _chosen(stream: _core.VideoStream, recipe: Recipe) -> collections.abc.Iterat
     for number in numbers:
         number %= count
         try:
-            picture = stream.frame_at(number, False)
+            picture = stream.frame_at(number, True)
         except BadInputError:
             if recipe.on_corrupt in ("skip", "show"):
                 continue

@@ -6,7 +6,7 @@ import array
 import hashlib
 import os
 import struct
-from typing import Any, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 from bulkhead import _core, _pictures
 
@@ -14,9 +14,13 @@ _NO_TIMESTAMP = -(2**63)  # AV_NOPTS_VALUE, which FFmpeg prints as a plain numbe
 _UNKNOWN_LENGTH = 0xFFFFFFFF
 
 
-def _bytes_of(values: _core.Array) -> memoryview:
-    """Returns the numbers of an array as bytes, row after row without gaps."""
-    return memoryview(values).cast("B")  # type: ignore[arg-type]
+def _pieces(rows: _core.FrameRows, whole: bool) -> List[memoryview]:
+    """Returns the bytes of a picture row by row, or in one piece if `whole` and no padding
+    is between them. The worker may still write to them, so each is for one reading."""
+    view = memoryview(rows)  # type: ignore[arg-type]
+    if whole and rows.stride == rows.row_bytes:
+        return [view]
+    return [view[at : at + rows.row_bytes] for at in range(0, len(view), rows.stride)]
 
 
 class FrameMd5:
@@ -36,12 +40,13 @@ class FrameMd5:
         )
 
     def write(self, picture: _core.Picture, number: int) -> None:
-        pixels = _bytes_of(picture.array())
+        digest, size = hashlib.md5(), 0
+        for piece in _pieces(picture.rows(), whole=True):
+            digest.update(piece)
+            size += len(piece)
         pts = _NO_TIMESTAMP if picture.pts is None else picture.pts
-        digest = hashlib.md5(pixels).hexdigest()
-        self._file.write(
-            f"0, {pts:>10}, {pts:>10}, {picture.duration:>8}, {len(pixels):>8}, {digest}\n"
-        )
+        times = f"{pts:>10}, {pts:>10}, {picture.duration:>8}"
+        self._file.write(f"0, {times}, {size:>8}, {digest.hexdigest()}\n")
 
     def close(self) -> None:
         self._file.close()
@@ -55,10 +60,7 @@ class Pngs:
         os.mkdir(path)
 
     def write(self, picture: _core.Picture, number: int) -> None:
-        values = picture.array()
-        pixels = _bytes_of(values)
-        row = 3 * values.shape[1]
-        png = _pictures.png([pixels[at : at + row] for at in range(0, len(pixels), row)])
+        png = _pictures.png(_pieces(picture.rows(), whole=False))
         with open(os.path.join(self._path, f"{number:06}.png"), "wb") as file:
             file.write(png)
 
@@ -80,10 +82,10 @@ class Npy:
         self._count = 0
 
     def write(self, picture: _core.Picture, number: int) -> None:
-        values = picture.array()
-        self._shape = values.shape
+        self._shape = (picture.height, picture.width, 3)
         self._count += 1
-        self._file.write(_bytes_of(values))
+        for piece in _pieces(picture.rows(), whole=True):
+            self._file.write(piece)
 
     def close(self) -> None:
         shape = (self._count, *self._shape)
@@ -112,7 +114,7 @@ class Wav:
         if self._format is None:
             self._format = (channels, sound.sample_rate)
             self._file.write(self._header(_UNKNOWN_LENGTH, _UNKNOWN_LENGTH))
-        floats = _bytes_of(samples).cast("f")
+        floats = memoryview(samples).cast("B").cast("f")  # type: ignore[arg-type]
         together = array.array("f", bytes(4 * channels * count))
         for channel in range(channels):
             one = floats[channel * count : (channel + 1) * count]
