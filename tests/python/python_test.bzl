@@ -13,7 +13,7 @@ _USABLE = {
     "prefix": ("BULKHEAD_TEST_PREFIX_TAR", "$(rootpath {})", "//tools/packaging:prefix.tar"),
 }
 
-def python_test(name, uses = [], hides = [], pages = [], source = None, deps = [], **kwargs):
+def python_test(name, uses = [], hides = [], pages = [], source = None, deps = [], tags = [], **kwargs):
     """Declares a program of unittest, NAME.py, which imports the built package.
 
     The test begins with `import support`, which finds the built files that the
@@ -26,6 +26,7 @@ def python_test(name, uses = [], hides = [], pages = [], source = None, deps = [
       pages: Further files that the test reads.
       source: The source, if its name is another.
       deps: Further modules of tests, beside support.
+      tags: Further tags.
       **kwargs: Further attributes of py_test.
     """
     files = [_LIBEXEC, _SITE] + pages
@@ -55,7 +56,7 @@ def python_test(name, uses = [], hides = [], pages = [], source = None, deps = [
         tags = [
             "no-sandbox",
             "no-sanitizer",
-        ],
+        ] + tags,
         deps = [":support"] + deps,
         **kwargs
     )
