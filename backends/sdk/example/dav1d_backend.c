@@ -9,6 +9,7 @@
 #include <dav1d/dav1d.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ struct bulkhead_decoder {
   bulkhead_runtime runtime;
   int pending; /* dav1d_get_picture was not called since the last packet */
   int ended;
+  atomic_int starved; /* there was no memory for a picture */
   char error[256];
 };
 
@@ -71,7 +73,10 @@ static int allocate(Dav1dPicture* picture, void* cookie) {
                                            .padding = DAV1D_PICTURE_ALIGNMENT};
   bulkhead_buffer buffer = {.size = sizeof(buffer)};
   bulkhead_result result;
-  if (!memory) return DAV1D_ERR(ENOMEM);
+  if (!memory) {
+    self->starved = 1;
+    return DAV1D_ERR(ENOMEM);
+  }
   result = runtime->acquire_buffer(runtime->context, &request, &buffer);
   if (result == BULKHEAD_OK) {
     memory->handle = buffer.handle;
@@ -91,6 +96,7 @@ static int allocate(Dav1dPicture* picture, void* cookie) {
   }
   if (!memory->handle && !memory->own) {
     free(memory);
+    self->starved = 1;
     return DAV1D_ERR(ENOMEM);
   }
   picture->allocator_data = memory;
@@ -263,7 +269,12 @@ static bulkhead_result receive_frame(bulkhead_decoder* self,
   const Dav1dSequenceHeader* sequence;
   bulkhead_frame out = {.size = sizeof(out)};
   int error;
-  if (!picture) return fail(self, "a picture", DAV1D_ERR(ENOMEM));
+  /* libdav1d forgets the error of a picture if another one is ready, and would
+   * go on behind it: [memory-1]. */
+  if (!picture || self->starved) {
+    free(picture);
+    return fail(self, "a picture", DAV1D_ERR(ENOMEM));
+  }
   error = next_picture(self, picture);
   if (error < 0) {
     free(picture);
