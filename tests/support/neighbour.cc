@@ -94,7 +94,9 @@ void Neighbour::Play(VideoDecoder video) {
   }
   lock.unlock();
   if (failure) ADD_FAILURE() << "the neighbour: " << *failure;
-  EXPECT_EQ(video.recovery().restarts, 0u) << "the neighbour lost its worker";
+  const RecoveryStats recovery = video.recovery();
+  EXPECT_EQ(recovery.restarts, 0u)
+      << "the neighbour lost its worker: " << recovery.last_cause;
 }
 
 Status ActBesideNeighbour(const HostOptions& options,
