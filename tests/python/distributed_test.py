@@ -3,10 +3,12 @@
 ffmpeg and `bulkhead batch` make of the same files."""
 
 import contextlib
+import gc
 import io
 import json
 import os
 import re
+import resource
 import subprocess
 import unittest
 
@@ -21,6 +23,7 @@ from cluster import (
     lines_of,
     make_inputs,
     tree_of,
+    wait_until,
 )
 from support import clip, reference, run_python
 
@@ -274,6 +277,40 @@ class Files(ClusterCase):
         self.decode(inputs, "framemd5")
         self.batch(inputs, "command")
         self.assertEqual(tree_of("out"), tree_of("command"))
+
+    def test_with_errors_leave_nothing_behind_in_the_processes(self):
+        # A cycle would keep it until the collector runs, which may be hours later.
+        self.client.run(gc.disable)
+        self.addCleanup(self.client.run, gc.enable)
+        inputs = make_inputs(self.root / "media")
+        self.assertEqual(self.decode(inputs, "framemd5").failed, 3)
+        self.await_nothing_held()
+        # A disk that takes no more; the memory of frames is below the limit.
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        self.client.run(resource.setrlimit, resource.RLIMIT_FSIZE, (3 << 20, hard))
+        self.addCleanup(
+            self.client.run, resource.setrlimit, resource.RLIMIT_FSIZE, (soft, hard)
+        )
+        with self.assertRaisesRegex(OSError, "File too large"):
+            self.decode(inputs, "npy", out="arrays")
+        self.await_nothing_held()
+
+    def await_nothing_held(self):
+        """Waits until no process of dask has memory of frames, an unfinished output, or a
+        bulkheadd."""
+
+        def held():
+            import os
+            import psutil
+
+            links = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
+            found = [os.readlink(link) for link in links if os.path.lexists(link)]
+            found += [part.path for part in psutil.Process().memory_maps(grouped=False)]
+            found += [child.name() for child in psutil.Process().children()]
+            names = ("bulkhead-frames", "unfinished", "bulkheadd")
+            return [one for one in found if any(name in one for name in names)]
+
+        wait_until(lambda: not any(self.client.run(held).values()))
 
     def test_are_not_touched_by_mistakes_of_the_call(self):
         for mistake, told in {

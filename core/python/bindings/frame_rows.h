@@ -22,12 +22,16 @@ namespace bulkhead::python {
 // of it are gone.
 class FrameRows {
  public:
-  explicit FrameRows(Frame frame) : frame_(std::move(frame)) {}
+  // Throws StatusError of a native frame, which has planes.
+  explicit FrameRows(Frame frame)
+      : frame_(std::move(frame)),
+        stride_(frame_.stride()),
+        row_bytes_(frame_.row(0).size()) {}
 
   // Returns the bytes from one row to the next.
-  size_t stride() const { return frame_.stride(); }
+  size_t stride() const { return stride_; }
   // Returns the bytes of the pixels of a row.
-  size_t row_bytes() const { return frame_.row(0).size(); }
+  size_t row_bytes() const { return row_bytes_; }
 
   // Describes the memory from the first row to the last, without what follows
   // the last.
@@ -35,6 +39,8 @@ class FrameRows {
 
  private:
   const Frame frame_;
+  const size_t stride_;
+  const size_t row_bytes_;
 };
 
 void DefineFrameRows(pybind11::module_& module);

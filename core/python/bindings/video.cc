@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
@@ -22,7 +23,8 @@ namespace py = pybind11;
 // A frame, with its pixels or planes copied or, if they were asked for, in
 // their slot.
 struct Picture {
-  std::variant<std::vector<Array>, Array, Frame> pixels;  // planes or pixels
+  // Planes or pixels; nothing once they were taken.
+  std::variant<std::monostate, std::vector<Array>, Array, Frame> pixels;
   FrameInfo info;
   std::string pixel_format;
   std::string device;
@@ -64,6 +66,16 @@ Picture Taken(Frame frame, bool lease) {
 Result<Picture> Taken(Result<Frame> frame, bool lease) {
   if (!frame) return frame.error();
   return Taken(*std::move(frame), lease);
+}
+
+// Returns what the picture holds, which it then no longer does.
+template <typename Pixels>
+Pixels PixelsOf(Picture& picture) {
+  if (!std::holds_alternative<Pixels>(picture.pixels)) {
+    throw std::runtime_error(
+        "the pixels of the picture were taken, or are there in another form");
+  }
+  return std::get<Pixels>(std::exchange(picture.pixels, {}));
 }
 
 Result<Pictures> Taken(Result<FrameBatch> batch) {
@@ -134,22 +146,17 @@ void DefineResults(py::module_& module) {
       .computed("field_order",
                 [](const Picture& self) { return self.info.field_order; })
       .hidden("planes",
-              [](Picture& self) {
-                return std::get<std::vector<Array>>(std::move(self.pixels));
-              })
-      .hidden(
-          "array",
-          [](Picture& self) { return std::get<Array>(std::move(self.pixels)); })
+              [](Picture& self) { return PixelsOf<std::vector<Array>>(self); })
+      .hidden("array", [](Picture& self) { return PixelsOf<Array>(self); })
       .hidden(
           "lease",
           [](Picture& self, bool channels_first) {
-            return std::make_unique<Lease>(
-                std::get<Frame>(std::move(self.pixels)), channels_first);
+            return std::make_unique<Lease>(PixelsOf<Frame>(self),
+                                           channels_first);
           },
           py::arg("channels_first"))
       .hidden("rows", [](Picture& self) {
-        return std::make_unique<FrameRows>(
-            std::get<Frame>(std::move(self.pixels)));
+        return std::make_unique<FrameRows>(PixelsOf<Frame>(self));
       });
   Record<Pictures>(module, "Pictures", "Pictures with their times.")
       .field("pts_seconds", &Pictures::pts_seconds)

@@ -133,8 +133,14 @@ def _decode(recipe: Recipe, host: Host, device: str, path: str, output: str) -> 
     try:
         return decode(recipe, host, device, path, output, outcome)
     except Error as error:
-        outcome.error = error
-        return outcome
+        return _fail(outcome, error)
+
+
+def _fail(outcome: Outcome, error: Error) -> Outcome:
+    # The frames of the traceback refer to the outcome, and to the stream, whose memory
+    # and processes a cycle would keep until Python's collector runs.
+    outcome.error = error.with_traceback(None)
+    return outcome
 
 
 def _source_of(path: str) -> _core.Source:
@@ -154,7 +160,7 @@ def _decode_frames(
             outcome.frames += 1
             damaged += picture.damaged
     except Error as error:
-        outcome.error = error
+        _fail(outcome, error)
     finally:
         writer.close()
     _tell(stream, outcome)
@@ -203,7 +209,7 @@ def _decode_sheet(
         )
         outcome.frames = len(_pictures.tiles(count))
     except Error as error:
-        outcome.error = error
+        _fail(outcome, error)
     else:
         _write(output, png)
     metadata = stream.metadata()
@@ -231,7 +237,7 @@ def _decode_sound(
                     raise
                 break
     except Error as error:
-        outcome.error = error
+        _fail(outcome, error)
     finally:
         writer.close()
     return _tell(stream, outcome)
@@ -273,7 +279,7 @@ def _call(
         try:
             result = recipe.what(decoder)  # type: ignore[operator]
         except Error as error:
-            outcome.error = error
+            _fail(outcome, error)
         except Exception as error:
             what = f"{recipe.format}() raised {type(error).__name__}: {error}"
             raise _FunctionFailed(what) from error

@@ -22,6 +22,7 @@ import contextlib
 import os
 import threading
 import time
+import traceback
 import uuid
 from typing import Any, Callable, Deque, Dict, List, Optional, Union, cast
 
@@ -278,7 +279,19 @@ def _register(client: Client, plugin: HostPlugin) -> str:
 
 def _decode_on_worker(plugin_name: str, recipe: Recipe, item: Item) -> Union[Record, Loss]:
     """Decodes one file; runs in a thread of a worker."""
-    plugin = cast(HostPlugin, get_worker().plugins[plugin_name])
+    try:
+        return _decode_with(cast(HostPlugin, get_worker().plugins[plugin_name]), recipe, item)
+    except BaseException as error:
+        # Dask keeps the tracebacks, and so what their frames refer to: the Host, an open
+        # stream, and a file that may have filled the disk.
+        link: Optional[BaseException] = error
+        while link is not None:
+            traceback.clear_frames(link.__traceback__)
+            link = link.__context__
+        raise
+
+
+def _decode_with(plugin: HostPlugin, recipe: Recipe, item: Item) -> Union[Record, Loss]:
     with plugin.lend_device() as device:
         return decode_item(recipe, item, plugin.host, device, plugin.makers)
 
