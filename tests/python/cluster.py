@@ -122,11 +122,15 @@ def records_in(out):
     return len(list(manifest.glob("*.json"))) if manifest.exists() else 0
 
 
-def decoding_pids():
-    """Returns the pids of the processes in which Bulkhead decodes files now."""
+def decoding_pids(cluster):
+    """Returns the pids of the processes in which Bulkhead decodes files for a cluster now.
+    Other tests of this user, which are there too, are not to be harmed."""
+    nannies = [nanny.process for nanny in list(cluster.workers.values())]
+    applications = {process.pid for process in nannies if process is not None}
     return [
         session.worker_pid
         for host in bulkhead.running(0).hosts
+        if host.pid in applications
         for backend in host.backends
         for session in backend.sessions
         if session.worker_pid  # 0: it waits for another one.

@@ -150,7 +150,7 @@ class Deaths(ClusterCase):
             while not done.is_set():
                 wait_until(lambda: done.is_set() or records_in(self.root / "out") > seen)
                 seen = records_in(self.root / "out")
-                for pid in decoding_pids():
+                for pid in decoding_pids(self.cluster):
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)
 

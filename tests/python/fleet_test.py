@@ -10,6 +10,7 @@ or else clips that this test makes and damages. It prints what it measured.
 """
 
 import contextlib
+import functools
 import itertools
 import os
 import pathlib
@@ -115,9 +116,9 @@ def signal_one(cluster, number, turn):
     return False
 
 
-def crash_a_session():
-    """Crashes a process in which Bulkhead decodes a file."""
-    for pid in decoding_pids():
+def crash_a_session(cluster):
+    """Crashes a process in which Bulkhead decodes a file for the cluster."""
+    for pid in decoding_pids(cluster):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGSEGV)
             return True
@@ -174,7 +175,8 @@ class Fleet(FleetCase):
 
     def test_loses_nothing_and_repeats_nothing(self):
         out = self.root / "out"
-        with Harm(self.cluster, lambda: records_in(out), crash_a_session) as harm:
+        crash = functools.partial(crash_a_session, self.cluster)
+        with Harm(self.cluster, lambda: records_in(out), crash) as harm:
             summary = self.decode()
         lost = {pathlib.Path(one["input"]) for one in summary.lost}
         self.assertEqual([link.name for link in lost if link not in self.hostile], [])
