@@ -130,8 +130,13 @@ kj::Promise<void> Supervisor::AnswerEnd(EventSocket& connection,
   if (request.getHow() == schema::EndWorker::How::CLOSE) {
     CloseSession(request.getSession());
   }
-  auto ended = socket ? socket->AwaitEnd(milliseconds(request.getPatienceMs()))
-                      : kj::Promise<bool>(false);
+  const milliseconds patience(request.getPatienceMs());
+  kj::Promise<bool> ended = false;
+  if (socket) {
+    ended = request.getHow() == schema::EndWorker::How::AWAIT
+                ? socket->AwaitEndUnderWay(patience)
+                : socket->AwaitEnd(patience);
+  }
   return ended
       .then([&connection](bool ended) {
         capnp::MallocMessageBuilder answer;

@@ -108,7 +108,8 @@ struct EndWorker {
   session @0 :UInt64;
   how @1 :How;
   patienceMs @2 :UInt32;
-  # The time after which `ended` is answered although the worker lives.
+  # The time after which `ended` is answered although the worker lives. For
+  # `await`, up to twice as long if the worker had to wait for a processor.
 }
 
 struct AttachPool {

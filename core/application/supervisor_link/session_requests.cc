@@ -147,6 +147,9 @@ Result<bool> SupervisorLink::EndWorker(const StartedWorker& worker,
   bool ended = false;
   uint64_t generation = 0;
   const bool closes = how == schema::EndWorker::How::CLOSE;
+  // On an overloaded machine, bulkheadd waits twice as long for a process that
+  // the kernel is ending.
+  const int times = how == schema::EndWorker::How::AWAIT ? 2 : 1;
   RETURN_IF_ERROR(Call(
       [&](Request::Builder request) {
         auto end = request.initEndWorker();
@@ -154,7 +157,7 @@ Result<bool> SupervisorLink::EndWorker(const StartedWorker& worker,
         end.setHow(how);
         end.setPatienceMs(static_cast<uint32_t>(patience.count()));
       },
-      {}, patience + (closes ? kClosePatience : ListPatience()),
+      {}, times * patience + (closes ? kClosePatience : ListPatience()),
       [&](Reply::Reader reply, ipc::ReceivedMessage&) {
         if (!reply.isEnded()) return UnexpectedReply();
         ended = reply.getEnded();

@@ -61,6 +61,11 @@ Status SessionSocket::Watch(int pidfd, std::function<void()> ended) {
   return Status();
 }
 
+std::shared_ptr<StepDeadline> SessionSocket::Within(milliseconds patience) {
+  return std::make_shared<StepDeadline>(
+      patience, [this] { return session::ReadRunDelays(PidOf(pidfd_.get())); });
+}
+
 kj::Promise<void> SessionSocket::Lateness(
     std::shared_ptr<StepDeadline> deadline) {
   return port_.getTimer()
@@ -74,9 +79,7 @@ kj::Promise<void> SessionSocket::Lateness(
 kj::Promise<Status> SessionSocket::Attach(Memory memory, bool shared,
                                           milliseconds patience,
                                           std::function<Status()> confirm) {
-  auto deadline = std::make_shared<StepDeadline>(
-      patience, [this] { return session::ReadRunDelays(PidOf(pidfd_.get())); });
-  auto late = Lateness(std::move(deadline)).then([] {
+  auto late = Lateness(Within(patience)).then([] {
     return Status(Code::kDeadlineExceeded, "it sent no hello");
   });
   const kj::TimePoint end = port_.getTimer().now() + ToDuration(patience);
@@ -165,13 +168,18 @@ void SessionSocket::Kill() {
 }
 
 kj::Promise<bool> SessionSocket::AwaitEnd(milliseconds patience) {
+  return AwaitEndOr(port_.getTimer().afterDelay(ToDuration(patience)));
+}
+
+kj::Promise<bool> SessionSocket::AwaitEndUnderWay(milliseconds patience) {
+  return AwaitEndOr(Lateness(Within(patience)));
+}
+
+kj::Promise<bool> SessionSocket::AwaitEndOr(kj::Promise<void> late) {
   KJ_IF_MAYBE (ended, ended_) {
     return ended->addBranch()
         .then([] { return true; })
-        .exclusiveJoin(
-            port_.getTimer().afterDelay(ToDuration(patience)).then([this] {
-              return HasEnded(pidfd_.get());
-            }));
+        .exclusiveJoin(late.then([this] { return HasEnded(pidfd_.get()); }));
   }
   return false;
 }

@@ -67,8 +67,18 @@ class SessionSocket {
   // Resolves with whether the process has ended, after `patience` at the
   // latest.
   kj::Promise<bool> AwaitEnd(std::chrono::milliseconds patience);
+  // Does the same for a process that the kernel is said to be ending. On an
+  // overloaded machine that may take longer, as a step does: `patience` counts
+  // as the timeout of a StepDeadline, so this takes twice as long at most.
+  kj::Promise<bool> AwaitEndUnderWay(std::chrono::milliseconds patience);
 
  private:
+  // Resolves with true once the process has ended, or after `late` with whether
+  // it has.
+  kj::Promise<bool> AwaitEndOr(kj::Promise<void> late);
+  // Returns the deadline of a step that begins now.
+  std::shared_ptr<session::StepDeadline> Within(
+      std::chrono::milliseconds patience);
   // Resolves once the worker is late.
   kj::Promise<void> Lateness(std::shared_ptr<session::StepDeadline> deadline);
   // Sends until `end`, as long as others have too many descriptors in flight.
