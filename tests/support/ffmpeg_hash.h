@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
-#include <vector>
+
+struct AVHashContext;
 
 namespace bulkhead::tests {
 
@@ -17,16 +20,26 @@ namespace bulkhead::tests {
 //     EXPECT_EQ(hash.Hex(), line_of_ffmpeg);
 class FfmpegHash {
  public:
-  void Add(std::span<const std::byte> bytes) {
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-  }
-  // Returns the hash of all bytes, in hexadecimal.
-  std::string Hex() const;
+  FfmpegHash();
+
+  // Adds bytes; where one call ends and the next begins makes no difference.
+  void Add(std::span<const std::byte> bytes);
+
+  // Returns the hash of all bytes, in hexadecimal. The last call of an object.
+  std::string Hex();
 
  private:
-  // libavutil's murmur3 gives another hash for the same bytes in several parts
-  // where a part has no multiple of 16 bytes, so they are hashed at once.
-  std::vector<std::byte> bytes_;
+  // libavutil's murmur3 reads blocks of 16 bytes, and gives another hash where
+  // a part of the bytes ends inside of one.
+  static constexpr size_t kBlock = 16;
+
+  struct Free {
+    void operator()(AVHashContext* context) const;
+  };
+
+  std::unique_ptr<AVHashContext, Free> context_;
+  std::array<std::byte, kBlock> begun_{};  // the block that is not yet whole
+  size_t begun_bytes_ = 0;
 };
 
 }  // namespace bulkhead::tests

@@ -62,6 +62,7 @@ std::string HashOf(const std::vector<uint8_t>& bytes) {
 
 std::string HashOf(const DeliveredFrame& frame, bool floats) {
   std::vector<uint8_t> bytes;
+  bytes.reserve(frame.geometry.bytes);
   for (uint32_t i = 0; i < frame.geometry.plane_count; ++i) {
     const ipc::PlaneGeometry& plane = frame.geometry.planes[i];
     for (uint32_t y = 0; y < plane.rows; ++y) {
