@@ -92,14 +92,16 @@ class Top : public testing::Test {
 
   // Moves the selection to the row of the chaos backend.
   void SelectChaos() {
-    std::string screen = terminal_->Screen();
+    // A screen that is half drawn may show no selection.
+    std::string screen = terminal_->Await(HasSubstr("\n> "));
     for (int row = 0; row < 10; ++row) {
       if (screen.find("\nchaos of process") != std::string::npos) return;
       const size_t mark = screen.find("\n> ");
       const size_t end = screen.find('\n', mark + 1);
       const std::string selected = screen.substr(mark, end - mark);
       terminal_->Type("j");
-      screen = terminal_->Await(Not(HasSubstr(selected)));
+      screen =
+          terminal_->Await(AllOf(HasSubstr("\n> "), Not(HasSubstr(selected))));
     }
     ADD_FAILURE() << "there is no such row: " << screen;
   }

@@ -318,6 +318,8 @@ struct Overwriting {
   size_t count;
   char byte;
   std::vector<std::string> words;
+  // Bytes that stand at the beginning of the packet instead of all that.
+  std::string planted = {};
 };
 
 std::vector<Overwriting> Overwritings() {
@@ -326,6 +328,8 @@ std::vector<Overwriting> Overwritings() {
   const std::vector<std::string> x264 = {"-c:v", "libx264", "-g",     "15",
                                          "-bf",  "2",       "-coder", "0"};
   const std::vector<std::string> mjpeg = {"-c:v", "mjpeg", "-q:v", "5"};
+  // Zeroes and a unit that looks like an IDR picture to which nothing refers.
+  const std::string idr("\0\0\0\0\0\0\0\0\0\0\xff\xff\5\x88", 14);
   return {
       {"mpeg4.avi", nullptr, 24, '\xff', mpeg4},
       {"hevc.mp4",
@@ -337,6 +341,12 @@ std::vector<Overwriting> Overwritings() {
       {"cavlc.mp4", nullptr, 24, '\0', x264},
       {"mjpeg.avi", nullptr, 24, '\xff', mjpeg},
       {"scanless.avi", "\xff\xda", 8, '\1', mjpeg},
+      {"idr.mp4",
+       nullptr,
+       0,
+       '\0',
+       {"-c:v", "libx264", "-g", "15", "-bf", "3"},
+       idr},
   };
 }
 
@@ -359,6 +369,7 @@ TEST_P(Overwritten, NoWrongPictureIsSound) {
                                               : bytes.find(clip.begin, begin);
     const size_t count = std::min(clip.count, begin + size - from);
     bytes.replace(from, count, count, clip.byte);
+    bytes.replace(begin, clip.planted.size(), clip.planted);
     const std::string damaged = TemporaryDirectory() + "/over_" + clip.name;
     std::ofstream(damaged, std::ios::binary) << bytes;
     for (const uint32_t threads : {1u, 3u}) {
@@ -386,7 +397,7 @@ std::string TestName(std::string name) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Clips, Overwritten, testing::Range<size_t>(0, 5),
+INSTANTIATE_TEST_SUITE_P(Clips, Overwritten, testing::Range<size_t>(0, 6),
                          [](const auto& test) {
                            return TestName(Overwritings()[test.param].name);
                          });

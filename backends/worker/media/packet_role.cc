@@ -192,9 +192,13 @@ void RoleReader::ReadH264(const bulkhead_packet& packet, int parsed_type,
   bool referred = false;
   int64_t recovery = -1;
   ForEachUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
+    // forbidden_zero_bit: decoders pass over such a unit.
+    if ((unit[0] & 0x80) != 0) return;
     switch (unit[0] & 0x1f) {
       case 5:
-        role.closed = true;
+        // The second field of such a picture may be of another type, but no
+        // other picture has a slice of this type behind its first.
+        role.closed = role.closed || !has_slice;
         [[fallthrough]];
       case 1:
       case 2:

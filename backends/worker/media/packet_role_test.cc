@@ -67,6 +67,19 @@ TEST(PacketRole, H264TellsItByTheHeadersOfItsUnits) {
   EXPECT_EQ(refresh.refresh, 6u);
 }
 
+TEST(PacketRole, GarbageInH264IsNoEntry) {
+  Roles roles(AV_CODEC_ID_H264, std::string("\x01\x4d\x00\x0a\xff\xe0\x00", 7));
+  const PacketRole forbidden = roles.Read({0, 0, 0, 2, 0x85, 0x88});
+  EXPECT_FALSE(forbidden.entry || forbidden.closed);
+  EXPECT_TRUE(forbidden.referred) << "nothing tells that it is not";
+  const PacketRole behind =
+      roles.Read({0, 0, 0, 2, 0x41, 0x88, 0, 0, 0, 2, 0x65, 0x88});
+  EXPECT_FALSE(behind.entry || behind.closed);
+  const PacketRole fields =
+      roles.Read({0, 0, 0, 2, 0x65, 0x88, 0, 0, 0, 2, 0x41, 0x88}, kKey);
+  EXPECT_TRUE(fields.entry && fields.closed);
+}
+
 TEST(PacketRole, UnitsMayHaveALengthInFrontInsteadOfAStartCode) {
   Roles roles(AV_CODEC_ID_H264, std::string("\x01\x4d\x00\x0a\xff\xe0\x00", 7));
   EXPECT_TRUE(roles.Read({0, 0, 0, 2, 0x65, 0x88}, kKey).closed);

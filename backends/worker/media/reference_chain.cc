@@ -76,7 +76,9 @@ void ReferenceChain::Sent(const PacketRole& role, int64_t pts, bool shows) {
       sequence.pts != BULKHEAD_NO_TIMESTAMP && pts < sequence.pts;
   packets_.push_back({.pts = pts,
                       .shows = shows,
-                      .referred = role.referred,
+                      // Overwritten bytes may look like an entry that nothing
+                      // refers to, which would hide what is lost with them.
+                      .referred = role.referred || is_entry,
                       .leading = leading,
                       .alone = role.alone,
                       .keyframe = is_entry || role.keyframe,

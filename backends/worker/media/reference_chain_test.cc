@@ -46,6 +46,19 @@ TEST_F(ReferenceChainTest, WhatNothingRefersToBreaksNothing) {
   EXPECT_EQ(BrokenOf({0, 2, 3}), "...");
 }
 
+TEST_F(ReferenceChainTest, AnEntryThatIsLostIsReferredToWhateverItSays) {
+  Send("KPP", {0, 1, 2});
+  PacketRole garbage;
+  garbage.entry = garbage.closed = true;
+  garbage.referred = false;
+  chain_.Sent(garbage, 3, true);
+  Send("PKP", {4, 5, 6});
+  chain_.Rejected();
+  EXPECT_FALSE(chain_.Settled(4));
+  chain_.Lost(3);
+  EXPECT_EQ(BrokenOf({0, 1, 2, 4, 5, 6}), "...x..");
+}
+
 TEST_F(ReferenceChainTest, PicturesThatLeadTheNextEntryAreBrokenToo) {
   Send("KPKBBP", {0, 1, 4, 2, 3, 5});
   chain_.Shown(1, false, true);
