@@ -23,8 +23,8 @@ namespace {
 
 using nlohmann::json;
 
-// A limit of hangs: where starting a process is slow, the leak checks of a sound
-// backend take five minutes.
+// A limit of hangs: where starting a process is slow, the leak checks of a
+// sound backend take five minutes.
 constexpr std::chrono::minutes kLimit{10};
 // In the names of the checks of sound, which no wrong backend fails.
 constexpr const char* kAudio = "aac,mp3,flac,opus,vorbis,pcm_s16le";
