@@ -318,7 +318,7 @@ struct Overwriting {
   size_t count;
   char byte;
   std::vector<std::string> words;
-  // Bytes that stand at the beginning of the packet instead of all that.
+  // Bytes that are written over the beginning of the packet as well.
   std::string planted = {};
 };
 

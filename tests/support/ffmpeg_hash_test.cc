@@ -5,13 +5,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <cstdint>
 #include <fstream>
 #include <span>
+#include <sstream>
 #include <string>
 #include <vector>
+
+#include "tests/support/program.h"
+#include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -52,21 +54,17 @@ TEST(FfmpegHash, DoesNotDependOnTheParts) {
 TEST(FfmpegHash, IsTheOneOfFfmpeg) {
   // A grey picture of 7x5: its 35 bytes end inside of a block.
   const auto bytes = SomeBytes(35);
-  const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/grey";
+  const std::string path = TemporaryDirectory() + "/grey";
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));
-  const std::string command =
-      "ffmpeg -nostdin -v error -f rawvideo -pix_fmt gray -s 7x5 -i '" + path +
-      "' -f framehash -hash murmur3 -";
-  FILE* pipe = popen(command.c_str(), "re");
-  ASSERT_NE(pipe, nullptr);
+  const ProgramResult result =
+      RunFfmpeg({"-f", "rawvideo", "-pix_fmt", "gray", "-s", "7x5", "-i", path,
+                 "-f", "framehash", "-hash", "murmur3", "-"});
+  ASSERT_EQ(result.exit_code, 0) << result.Describe();
+  std::istringstream lines(result.output);
   std::string last;
-  char line[512];
-  while (std::fgets(line, sizeof(line), pipe) != nullptr) {
-    last.assign(line, std::strcspn(line, "\n"));
-  }
-  ASSERT_EQ(pclose(pipe), 0);
+  for (std::string line; std::getline(lines, line);) last = line;
   const size_t comma = last.rfind(',');
   ASSERT_NE(comma, std::string::npos) << last;
   EXPECT_EQ(HashInParts(bytes, 7),

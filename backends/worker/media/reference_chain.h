@@ -22,9 +22,10 @@ namespace bulkhead::worker {
 // A packet that is lost or damaged breaks the chain for all packets sent after
 // it, until the next entry (PacketRole), and for pictures that are shown before
 // that entry but sent after it. What no packet refers to breaks nothing. Where
-// nothing tells whether a packet is referred to, it is. Packets before the
-// first keyframe break nothing either: many sound files begin in the middle,
-// and only the decoder knows from where on its pictures are whole.
+// nothing tells whether a packet is referred to, it is, and so is each entry:
+// damaged bytes may look like one. Packets before the first keyframe break
+// nothing either: many sound files begin in the middle, and only the decoder
+// knows from where on its pictures are whole.
 //
 // A recovery point of H.264 with a gradual refresh becomes an entry once the
 // refresh is complete, unless it was broken in between.
