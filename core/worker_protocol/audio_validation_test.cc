@@ -63,11 +63,33 @@ TEST(ValidateOpenedAudioTest, TheContainersDurationIsTheLastResort) {
   EXPECT_EQ(opened->metadata.end_seconds, 4);
 }
 
+// What is published agrees with it, so nothing else refuses it.
 TEST(ValidateOpenedAudioTest, RefusesImpossibleRatesAndChannels) {
-  ExpectRefused([](Opened o) { o.setSampleRate(0); });
-  ExpectRefused([](Opened o) { o.setSampleRate(kMaxSampleRate + 1); });
-  ExpectRefused([](Opened o) { o.setChannelCount(0); });
-  ExpectRefused([](Opened o) { o.setChannelCount(kMaxChannels + 1); });
+  const auto expect_impossible = [](uint32_t rate, uint32_t channels,
+                                    uint32_t published_rate,
+                                    uint32_t published_channels) {
+    const auto opened = Validate(
+        [&](Opened o) {
+          o.setSampleRate(rate);
+          o.setChannelCount(channels);
+          o.setPublishedRate(published_rate);
+          o.setPublishedChannels(published_channels);
+        },
+        {.sample_rate = static_cast<int>(published_rate),
+         .num_channels = static_cast<int>(published_channels)});
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code(), Code::kBackendMisbehaved);
+    EXPECT_EQ(opened.error().message(),
+              "it reported audio of an impossible rate or width");
+  };
+  for (const uint32_t rate : {0u, kMaxSampleRate + 1}) {
+    expect_impossible(rate, 2, 44100, 2);
+    expect_impossible(44100, 2, rate, 2);
+  }
+  for (const uint32_t channels : {0u, kMaxChannels + 1}) {
+    expect_impossible(44100, channels, 44100, 2);
+    expect_impossible(44100, 2, 44100, channels);
+  }
 }
 
 TEST(ValidateOpenedAudioTest, RefusesOtherSamplesThanWereAskedFor) {

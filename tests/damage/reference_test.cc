@@ -318,8 +318,9 @@ struct Overwriting {
   size_t count;
   char byte;
   std::vector<std::string> words;
-  // Bytes that are written over the beginning of the packet as well.
+  // Bytes that are written over those of the packet from here on as well.
   std::string planted = {};
+  size_t planted_at = 0;
 };
 
 std::vector<Overwriting> Overwritings() {
@@ -330,6 +331,12 @@ std::vector<Overwriting> Overwritings() {
   const std::vector<std::string> mjpeg = {"-c:v", "mjpeg", "-q:v", "5"};
   // Zeroes and a unit that looks like an IDR picture to which nothing refers.
   const std::string idr("\0\0\0\0\0\0\0\0\0\0\xff\xff\5\x88", 14);
+  // The same for a picture that is not an entry.
+  const std::string unreferred("\0\0\0\0\0\0\0\0\0\0\xff\xff\1\x88", 14);
+  // The delimiter in front of a picture becomes a slice of an IDR picture.
+  const std::string no_delimiter("\0\0\0\2\x65\x65", 6);
+  const std::vector<std::string> ipp = {"-c:v", "libx264", "-g",
+                                        "15",   "-bf",     "0"};
   return {
       {"mpeg4.avi", nullptr, 24, '\xff', mpeg4},
       {"hevc.mp4",
@@ -347,6 +354,20 @@ std::vector<Overwriting> Overwritings() {
        '\0',
        {"-c:v", "libx264", "-g", "15", "-bf", "3"},
        idr},
+      {"unreferred.mp4", nullptr, 0, '\0', ipp, unreferred},
+      {"unreferred_byte.mp4", nullptr, 0, '\0', ipp, "\1", 4},
+      {"pyramid.mp4",
+       nullptr,
+       0,
+       '\0',
+       {"-c:v", "libx264", "-g", "15", "-bf", "3", "-b-pyramid", "normal"},
+       unreferred},
+      {"delimiter.mp4",
+       nullptr,
+       0,
+       '\0',
+       {"-c:v", "libx264", "-g", "15", "-bf", "0", "-x264-params", "aud=1"},
+       no_delimiter},
   };
 }
 
@@ -369,7 +390,7 @@ TEST_P(Overwritten, NoWrongPictureIsSound) {
                                               : bytes.find(clip.begin, begin);
     const size_t count = std::min(clip.count, begin + size - from);
     bytes.replace(from, count, count, clip.byte);
-    bytes.replace(begin, clip.planted.size(), clip.planted);
+    bytes.replace(begin + clip.planted_at, clip.planted.size(), clip.planted);
     const std::string damaged = TemporaryDirectory() + "/over_" + clip.name;
     std::ofstream(damaged, std::ios::binary) << bytes;
     for (const uint32_t threads : {1u, 3u}) {
@@ -397,7 +418,7 @@ std::string TestName(std::string name) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Clips, Overwritten, testing::Range<size_t>(0, 6),
+INSTANTIATE_TEST_SUITE_P(Clips, Overwritten, testing::Range<size_t>(0, 10),
                          [](const auto& test) {
                            return TestName(Overwritings()[test.param].name);
                          });

@@ -122,7 +122,8 @@ TEST_F(UserLimits, AreNamedAndCountAgainstNobody) {
            Row{"ulimit -f 0", "(ulimit -f)"},
            Row{"ulimit -f 8", "(ulimit -f)"},
            Row{"ulimit -f 100", "(ulimit -f)"},
-           Row{"ulimit -n 16", "(ulimit -n)"},
+           Row{"ulimit -n 16", "too few to start bulkheadd"},
+           Row{"ulimit -n 31", "too few to start bulkheadd"},
            Row{"ulimit -n 40", "(ulimit -Hn, RLIMIT_NOFILE)"},
        }) {
     SCOPED_TRACE(std::string(limits) + " threads " + threads + " " + exec);

@@ -20,7 +20,8 @@ using Bytes = std::span<const uint8_t>;
 // No sound packet has as many NAL units.
 constexpr int kMostUnits = 1 << 12;
 
-// Calls `use` with each NAL unit of `data`, from its header byte on. With start
+// Calls `use` with each NAL unit of `data` that is not empty, from its header
+// byte on. With start
 // codes, a unit may have zero bytes behind it.
 template <typename Use>
 void ForEachUnit(Bytes data, uint32_t length_bytes, const Use& use) {
@@ -41,7 +42,9 @@ void ForEachUnit(Bytes data, uint32_t length_bytes, const Use& use) {
     data = data.subspan(static_cast<size_t>(start - data.begin()) + 3);
     const auto next = std::search(data.begin(), data.end(), std::begin(kStart),
                                   std::end(kStart));
-    use(data.first(static_cast<size_t>(next - data.begin())));
+    if (next != data.begin()) {
+      use(data.first(static_cast<size_t>(next - data.begin())));
+    }
   }
 }
 
@@ -113,6 +116,21 @@ int64_t RecoveryCount(Bytes unit) {
   return -1;
 }
 
+// What the header of an H.264 slice begins with (ITU-T H.264, section 7.3.3).
+struct SliceHeader {
+  explicit SliceHeader(Bytes unit) {
+    HeaderBits bits(unit.data() + 1, unit.size() - 1);
+    begins = bits.Ue() == 0;
+    const uint32_t type = bits.Ue() % 5;
+    b = type == 1;
+    intra = type == 2 || type == 4;
+  }
+
+  bool begins;  // with the first macroblock of a picture
+  bool b;
+  bool intra;
+};
+
 // Returns whether the packet of MPEG-1 or MPEG-2 begins a group of pictures
 // that is closed (ITU-T H.262, section 6.3.8): its header has 25 bits of time,
 // and then the flag.
@@ -155,7 +173,7 @@ PacketRole RoleReader::Read(const bulkhead_packet& packet, int parsed_type) {
   role.entry = role.keyframe || intra_only_;
   switch (codec_) {
     case AV_CODEC_ID_H264:
-      ReadH264(packet, parsed_type, role);
+      ReadH264(packet, role);
       break;
     case AV_CODEC_ID_HEVC:
       ReadHevc(packet, role);
@@ -171,7 +189,8 @@ PacketRole RoleReader::Read(const bulkhead_packet& packet, int parsed_type) {
       role.closed = codec_ != AV_CODEC_ID_MPEG4 &&
                     IsClosedGroup({packet.data, packet.bytes});
       role.entry = parsed_type == AV_PICTURE_TYPE_I;
-      role.referred = parsed_type != AV_PICTURE_TYPE_B;
+      role.b_picture = parsed_type == AV_PICTURE_TYPE_B;
+      role.referred = !role.b_picture;
       break;
     case AV_CODEC_ID_VP8:
       role.entry = role.keyframe && packet.bytes > 0 && !(packet.data[0] & 1);
@@ -186,37 +205,38 @@ PacketRole RoleReader::Read(const bulkhead_packet& packet, int parsed_type) {
   return role;
 }
 
-void RoleReader::ReadH264(const bulkhead_packet& packet, int parsed_type,
+void RoleReader::ReadH264(const bulkhead_packet& packet,
                           PacketRole& role) const {
   bool has_slice = false;
+  bool second_field = false;
+  bool intra = true;  // the first field, or the frame
+  bool all_b = true;
   bool referred = false;
   int64_t recovery = -1;
   ForEachUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
     // forbidden_zero_bit: decoders pass over such a unit.
     if ((unit[0] & 0x80) != 0) return;
-    switch (unit[0] & 0x1f) {
-      case 5:
-        // The second field of such a picture may be of another type, but no
-        // other picture has a slice of this type behind its first.
-        role.closed = role.closed || !has_slice;
-        [[fallthrough]];
-      case 1:
-      case 2:
-        has_slice = true;
-        referred = referred || (unit[0] & 0x60) != 0;
-        role.overwritten = role.overwritten || HasZeroes(unit);
-        break;
-      case 6:
-        if (recovery < 0) recovery = RecoveryCount(unit);
-        break;
-      default:
-        break;
-    }
+    const int type = unit[0] & 0x1f;
+    if (type == 6 && recovery < 0) recovery = RecoveryCount(unit);
+    if (type != 1 && type != 2 && type != 5) return;
+    const SliceHeader slice(unit);
+    // Of a picture that is an entry, each slice is intra coded. The second
+    // field of such a picture may be of another type, but no other picture has
+    // a slice of type 5 behind its first.
+    const bool idr = type == 5 && slice.intra;
+    role.closed = role.closed || (idr && !has_slice);
+    second_field = second_field || (has_slice && slice.begins);
+    intra = intra && (second_field || slice.intra);
+    all_b = all_b && slice.b;
+    referred = referred || (unit[0] & 0x60) != 0;
+    role.overwritten = role.overwritten || HasZeroes(unit) ||
+                       (type == 5 && !idr) || (!has_slice && !slice.begins);
+    has_slice = true;
   });
   role.referred = !has_slice || referred;
-  const bool intra = has_slice && parsed_type == AV_PICTURE_TYPE_I;
-  role.entry =
-      role.closed || recovery == 0 || (recovery < 0 && role.keyframe && intra);
+  role.b_picture = has_slice && all_b;
+  role.entry = role.closed || recovery == 0 ||
+               (recovery < 0 && role.keyframe && has_slice && intra);
   if (!role.entry && recovery > 0 && has_slice) {
     role.refresh = static_cast<uint32_t>(recovery);
   }
@@ -224,6 +244,7 @@ void RoleReader::ReadH264(const bulkhead_packet& packet, int parsed_type,
 
 void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
   bool has_slice = false;
+  int type_of_slices = 0;
   bool entry = false;
   bool behind_end = false;
   ForEachUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
@@ -231,6 +252,8 @@ void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
     constexpr int kParameterSet = 33;
     constexpr int kEndOfSequence = 36;
     constexpr int kEndOfBitstream = 37;
+    // forbidden_zero_bit: decoders pass over such a unit.
+    if ((unit[0] & 0x80) != 0) return;
     const int type = unit[0] >> 1 & 0x3f;
     if (type == kEndOfSequence || type == kEndOfBitstream) {
       (has_slice ? role.ends_sequence : behind_end) = true;
@@ -246,14 +269,23 @@ void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
     // Decoders of H.264 notice that bits are missing; those of HEVC do not.
     role.overwritten = role.overwritten || HasZeroes(unit) ||
                        (length_bytes_ > 0 && EndsInZeroes(unit));
-    if (has_slice) return;
+    // All slices of a picture have one type, and the first says so itself
+    // (ITU-T H.265, sections 7.4.2.2 and 7.4.7.1).
+    const bool begins = (unit[2] & 0x80) != 0;
+    if (has_slice) {
+      role.overwritten = role.overwritten || type != type_of_slices;
+      return;
+    }
+    role.overwritten = role.overwritten || !begins;
     has_slice = true;
+    type_of_slices = type;
     entry = type >= 16 && type <= 21;
     role.closed = type == 20;  // IDR_N_LP
     role.begins_sequence = behind_end || (type >= 16 && type <= 20);
     role.alone = type == 6 || type == 7;
     role.skipped_leading = type == 8 || type == 9;
     role.referred = type > 14 || type % 2 != 0 || layer != highest_layer_;
+    role.b_picture = !role.referred;
   });
   role.entry = entry;
 }

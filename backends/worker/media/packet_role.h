@@ -20,6 +20,11 @@ struct PacketRole {
   bool keyframe = false;
   // Other packets may refer to this one. True if that is not known.
   bool referred = true;
+  // The headers call it a B-picture, so it is shown before a picture that was
+  // sent before it.
+  bool b_picture = false;
+  // The container says that no packet refers to this one.
+  bool disposable = false;
   // Refers to nothing before the last entry, though it is shown before it.
   bool alone = false;
   // Above 0: decoding may begin here, but the pictures are only whole once so
@@ -35,7 +40,8 @@ struct PacketRole {
   bool skipped_leading = false;
   // Belongs to the picture of the packet before (a second field).
   bool second_field = false;
-  // Has zeroes where no encoder writes any, so bytes were overwritten.
+  // Has what no encoder writes, so bytes were overwritten: zeroes inside of a
+  // slice, or slices that cannot be those of one picture.
   bool overwritten = false;
 };
 
@@ -46,7 +52,7 @@ struct PacketRole {
 //
 // H.264 and HEVC tell in the headers of their NAL units which pictures are
 // entries and which are referred to (and never have more than two zeroes inside
-// of one), the MPEG family by the types of pictures,
+// of one), the MPEG family by the types of pictures.
 // The keyframes are all that is known of other codecs, and each picture counts
 // as referred to. In VP8, VP9 and AV1 that is also true of a frame that no
 // picture is predicted from: the next frame takes over probabilities or motion
@@ -62,8 +68,7 @@ class RoleReader {
   PacketRole Read(const bulkhead_packet& packet, int parsed_type);
 
  private:
-  void ReadH264(const bulkhead_packet& packet, int parsed_type,
-                PacketRole& role) const;
+  void ReadH264(const bulkhead_packet& packet, PacketRole& role) const;
   void ReadHevc(const bulkhead_packet& packet, PacketRole& role);
 
   int codec_;

@@ -80,6 +80,54 @@ TEST(PacketRole, GarbageInH264IsNoEntry) {
   EXPECT_TRUE(fields.entry && fields.closed);
 }
 
+TEST(PacketRole, AnIdrPictureOfH264IsIntraCoded) {
+  Roles roles(AV_CODEC_ID_H264);
+  // What begins with the first macroblock begins with 1; then 00110 (5, a P
+  // picture), 00111 (6, B) or 0001000 (7, I).
+  const PacketRole p = roles.Read({0, 0, 1, 0x65, 0x98}, kKey);
+  EXPECT_FALSE(p.entry || p.closed);
+  EXPECT_TRUE(p.overwritten);
+  const PacketRole keyframe = roles.Read({0, 0, 1, 0x61, 0x88}, kKey);
+  EXPECT_TRUE(keyframe.entry && !keyframe.closed && !keyframe.overwritten);
+  EXPECT_FALSE(roles.Read({0, 0, 1, 0x61, 0x98}, kKey).entry);
+  EXPECT_FALSE(
+      roles.Read({0, 0, 1, 0x61, 0x88, 0, 0, 1, 0x61, 0x58}, kKey).entry)
+      << "another slice is none";
+  EXPECT_TRUE(
+      roles.Read({0, 0, 1, 0x61, 0x88, 0, 0, 1, 0x61, 0x98}, kKey).entry)
+      << "the second field is none";
+}
+
+TEST(PacketRole, APictureOfH264BeginsWithItsFirstMacroblock) {
+  Roles roles(AV_CODEC_ID_H264);
+  EXPECT_TRUE(roles.Read({0, 0, 1, 0x41, 0x58}).overwritten);
+  EXPECT_FALSE(
+      roles.Read({0, 0, 1, 0x41, 0x98, 0, 0, 1, 0x41, 0x58}).overwritten);
+  EXPECT_FALSE(roles.Read({0, 0, 1, 0, 0, 1, 0x41, 0x98}).overwritten)
+      << "an empty unit";
+}
+
+TEST(PacketRole, ABPictureOfH264HasOnlySlicesOfThatType) {
+  Roles roles(AV_CODEC_ID_H264);
+  EXPECT_TRUE(roles.Read({0, 0, 1, 0x01, 0x9c}).b_picture);
+  EXPECT_FALSE(roles.Read({0, 0, 1, 0x01, 0x98}).b_picture);
+  EXPECT_FALSE(
+      roles.Read({0, 0, 1, 0x01, 0x9c, 0, 0, 1, 0x01, 0x98}).b_picture);
+  EXPECT_FALSE(roles.Read({0, 0, 1, 9, 0xf0}).b_picture) << "no slice";
+}
+
+TEST(PacketRole, APictureOfHevcHasSlicesOfOneType) {
+  Roles roles(AV_CODEC_ID_HEVC);
+  const PacketRole forbidden =
+      roles.Read({0, 0, 1, 0xa6, 1, 0x80, 0, 0, 1, 2, 1, 0x80});
+  EXPECT_FALSE(forbidden.entry || forbidden.overwritten);
+  EXPECT_TRUE(
+      roles.Read({0, 0, 1, 0x26, 1, 0x80, 0, 0, 1, 2, 1, 0x80}).overwritten);
+  EXPECT_TRUE(roles.Read({0, 0, 1, 2, 1, 0x40}).overwritten);
+  EXPECT_FALSE(
+      roles.Read({0, 0, 1, 2, 1, 0x80, 0, 0, 1, 2, 1, 0x40}).overwritten);
+}
+
 TEST(PacketRole, UnitsMayHaveALengthInFrontInsteadOfAStartCode) {
   Roles roles(AV_CODEC_ID_H264, std::string("\x01\x4d\x00\x0a\xff\xe0\x00", 7));
   EXPECT_TRUE(roles.Read({0, 0, 0, 2, 0x65, 0x88}, kKey).closed);
@@ -115,11 +163,13 @@ TEST(PacketRole, OtherwiseTheContainerTellsKeyframes) {
 }
 
 TEST(PacketRole, ZeroesInsideOfASliceAreNoneOfTheEncoder) {
-  for (const AVCodecID codec : {AV_CODEC_ID_H264, AV_CODEC_ID_HEVC}) {
+  const std::vector<int> h264 = {0, 0, 1, 0x65, 0x88};
+  const std::vector<int> hevc = {0, 0, 1, 0x26, 1, 0x88};
+  for (const auto& [codec, slice] :
+       {std::pair(AV_CODEC_ID_H264, h264), {AV_CODEC_ID_HEVC, hevc}}) {
     Roles roles(codec);
-    const int type = codec == AV_CODEC_ID_H264 ? 0x65 : 0x26;
     const auto read = [&](std::initializer_list<int> rest) {
-      std::vector<int> bytes = {0, 0, 1, type, 1};
+      std::vector<int> bytes = slice;
       bytes.insert(bytes.end(), rest);
       return roles.Read(bytes).overwritten;
     };
@@ -127,8 +177,10 @@ TEST(PacketRole, ZeroesInsideOfASliceAreNoneOfTheEncoder) {
     EXPECT_TRUE(read({0, 0, 0, 0, 0, 0, 0, 0, 9}));
     EXPECT_FALSE(read({9, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 3, 0, 0, 3, 9}));
     EXPECT_FALSE(read({9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})) << "padding";
-    EXPECT_FALSE(read({9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, type, 1, 9}))
-        << "padding between units";
+    std::vector<int> two = slice;
+    two.insert(two.end(), {9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+    two.insert(two.end(), slice.begin(), slice.end());
+    EXPECT_FALSE(roles.Read(two).overwritten) << "padding between units";
   }
 }
 
@@ -137,7 +189,7 @@ TEST(PacketRole, ASliceOfHevcWithALengthInFrontDoesNotEndInManyZeroes) {
   configuration[0] = 1;
   configuration[21] = 3;  // lengths of four bytes
   const auto read = [&](Roles roles, std::vector<int> bytes, size_t zeroes) {
-    bytes.insert(bytes.end(), {0x26, 1, 9, 9});
+    bytes.insert(bytes.end(), {0x26, 1, 0x89, 9});
     bytes.insert(bytes.end(), zeroes, 0);
     return roles.Read(bytes).overwritten;
   };

@@ -315,7 +315,7 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   const size_t tail = std::min(packet.bytes, kZeroes);
   ends_in_zeroes_ = AreZero({packet.data + packet.bytes - tail, tail});
   PacketRole role = inspector_->role();
-  role.referred = role.referred && !demuxer_->disposable();
+  role.disposable = demuxer_->disposable();
   // What is left out may have the time of another packet.
   chain_.Sent(role, inspector_->left_out() ? BULKHEAD_NO_TIMESTAMP : packet.pts,
               shows && !discarded);

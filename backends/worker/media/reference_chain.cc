@@ -28,6 +28,7 @@ void ReferenceChain::Restart() {
   refresh_began_ = 0;
   refresh_left_ = 0;
   shown_end_ = 0;
+  latest_pts_ = BULKHEAD_NO_TIMESTAMP;
   last_is_field_ = false;
   timed_ = true;
   broken_ = false;
@@ -46,14 +47,15 @@ void ReferenceChain::LostBefore(bool torn) {
 void ReferenceChain::Sent(const PacketRole& role, int64_t pts, bool shows) {
   last_is_field_ = role.second_field && !packets_.empty();
   if (last_is_field_) {
-    packets_.back().referred = packets_.back().referred || role.referred;
+    packets_.back().referred =
+        packets_.back().referred || role.referred || !role.b_picture;
     return;
   }
   const uint64_t number = end();
   bool is_entry = role.entry;
   uint64_t refreshed_from = number;
   if (!is_entry && refresh_left_ > 0) {
-    if (role.referred && --refresh_left_ == 0) {
+    if (role.referred && !role.disposable && --refresh_left_ == 0) {
       is_entry = true;
       refreshed_from = refresh_began_;
     }
@@ -74,11 +76,17 @@ void ReferenceChain::Sent(const PacketRole& role, int64_t pts, bool shows) {
   const bool leading =
       !is_entry && !sequence.closed && pts != BULKHEAD_NO_TIMESTAMP &&
       sequence.pts != BULKHEAD_NO_TIMESTAMP && pts < sequence.pts;
+  const bool shown_early = pts != BULKHEAD_NO_TIMESTAMP && pts < latest_pts_;
+  latest_pts_ = is_entry ? pts : std::max(latest_pts_, pts);
+  // Only of damaged packets it matters whether others refer to them, and their
+  // headers may be what was overwritten. So these are believed only where the
+  // container's timestamp agrees.
+  const bool referred =
+      is_entry ||
+      (!role.disposable && (role.referred || !role.b_picture || !shown_early));
   packets_.push_back({.pts = pts,
                       .shows = shows,
-                      // Overwritten bytes may look like an entry that nothing
-                      // refers to, which would hide what is lost with them.
-                      .referred = role.referred || is_entry,
+                      .referred = referred,
                       .leading = leading,
                       .alone = role.alone,
                       .keyframe = is_entry || role.keyframe,

@@ -21,11 +21,12 @@ namespace bulkhead::worker {
 //
 // A packet that is lost or damaged breaks the chain for all packets sent after
 // it, until the next entry (PacketRole), and for pictures that are shown before
-// that entry but sent after it. What no packet refers to breaks nothing. Where
-// nothing tells whether a packet is referred to, it is, and so is each entry:
-// damaged bytes may look like one. Packets before the first keyframe break
-// nothing either: many sound files begin in the middle, and only the decoder
-// knows from where on its pictures are whole.
+// that entry but sent after it. What no packet refers to breaks nothing: what
+// the container calls disposable, and B-pictures that are shown before a
+// picture sent before them. All else counts as referred to, whatever its
+// headers say, since they may be damaged too. Packets before the first keyframe
+// break nothing either: many sound files begin in the middle, and only the
+// decoder knows from where on its pictures are whole.
 //
 // A recovery point of H.264 with a gradual refresh becomes an entry once the
 // refresh is complete, unless it was broken in between.
@@ -122,6 +123,7 @@ class ReferenceChain {
   uint64_t refresh_began_ = 0;
   uint32_t refresh_left_ = 0;
   uint64_t shown_end_ = 0;      // behind the latest packet whose picture is out
+  int64_t latest_pts_ = 0;      // the greatest since the last entry was sent
   bool last_is_field_ = false;  // the packet sent last is a second field
   // Only without timestamps.
   bool timed_ = true;

@@ -20,7 +20,8 @@ class ReferenceChainTest : public testing::Test {
     for (const char kind : kinds) {
       PacketRole role;
       role.entry = role.keyframe = kind == 'K';
-      role.referred = kind != 'B';
+      role.b_picture = kind == 'B';
+      role.referred = !role.b_picture;
       role.refresh = kind == 'R' ? 2 : 0;
       chain_.Sent(role, *pts++, kind != 'H');
     }
@@ -44,6 +45,35 @@ TEST_F(ReferenceChainTest, WhatNothingRefersToBreaksNothing) {
   Send("KPBP", {0, 2, 1, 3});
   chain_.Lost(1);
   EXPECT_EQ(BrokenOf({0, 2, 3}), "...");
+}
+
+TEST_F(ReferenceChainTest, ABPictureThatIsShownInTurnIsNone) {
+  Send("KPBPK", {0, 1, 2, 3, 4});
+  chain_.Lost(2);
+  EXPECT_EQ(BrokenOf({0, 1, 3, 4}), "..x.");
+  chain_.Restart();
+  Send("KBPK", {5, 6, 7, 8});
+  chain_.Lost(6);
+  EXPECT_EQ(BrokenOf({5, 7, 8}), ".x.") << "not before the keyframe";
+}
+
+TEST_F(ReferenceChainTest, AHeaderAloneDoesNotTellThatNothingRefersToALoss) {
+  Send("KP", {0, 3});
+  PacketRole role;
+  role.referred = false;
+  chain_.Sent(role, 1, true);
+  Send("PK", {2, 6});
+  chain_.Sent(role, 7, true);
+  Send("P", {8});
+  role.disposable = true;
+  chain_.Sent(role, 9, true);
+  Send("P", {10});
+  chain_.Lost(1);
+  EXPECT_EQ(BrokenOf({0, 3, 2, 6, 7, 8}), "..x...");
+  chain_.Lost(9);
+  EXPECT_EQ(BrokenOf({8, 10}), "..") << "the container says it too";
+  chain_.Lost(7);
+  EXPECT_EQ(BrokenOf({6, 8, 10}), ".xx");
 }
 
 TEST_F(ReferenceChainTest, AnEntryThatIsLostIsReferredToWhateverItSays) {

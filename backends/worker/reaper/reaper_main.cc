@@ -72,7 +72,7 @@ enum class Whose { kBackends, kReapers };
 
 // Sets the limit on open files. The launcher has set the soft limit, which is
 // the backend's, below the hard limit, which is the reaper's (core's
-// LimitOpenFiles). The kernel counts descriptors in flight over sockets per
+// SetProgramLimits). The kernel counts descriptors in flight over sockets per
 // uid. So even if a worker leaves as many of them in flight as it can, the
 // reaper can still send its reports, which carry descriptors too.
 bool LimitOpenFiles(Whose whose) {
