@@ -334,7 +334,7 @@ std::vector<Overwriting> Overwritings() {
   // The same for a picture that is not an entry.
   const std::string unreferred("\0\0\0\0\0\0\0\0\0\0\xff\xff\1\x88", 14);
   // The delimiter in front of a picture becomes a slice of an IDR picture.
-  const std::string no_delimiter("\0\0\0\2\x65\x65", 6);
+  const std::string no_delimiter("\0\0\0\2\x65\x88", 6);
   const std::vector<std::string> ipp = {"-c:v", "libx264", "-g",
                                         "15",   "-bf",     "0"};
   return {

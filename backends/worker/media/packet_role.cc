@@ -220,17 +220,23 @@ void RoleReader::ReadH264(const bulkhead_packet& packet,
     if (type == 6 && recovery < 0) recovery = RecoveryCount(unit);
     if (type != 1 && type != 2 && type != 5) return;
     const SliceHeader slice(unit);
-    // Of a picture that is an entry, each slice is intra coded. The second
-    // field of such a picture may be of another type, but no other picture has
-    // a slice of type 5 behind its first.
-    const bool idr = type == 5 && slice.intra;
-    role.closed = role.closed || (idr && !has_slice);
+    // Of an IDR picture, each slice is intra coded, and no shorter than this.
+    // Its second field may be of another type, but no other picture has a slice
+    // of type 5 behind its first.
+    constexpr size_t kShortestIdr = 4;
+    const bool idr = type == 5 && slice.intra && unit.size() >= kShortestIdr &&
+                     (!has_slice || role.closed);
+    if (type == 5 && !idr) {
+      role.overwritten = true;
+      return;
+    }
+    role.closed = role.closed || idr;
     second_field = second_field || (has_slice && slice.begins);
     intra = intra && (second_field || slice.intra);
-    all_b = all_b && slice.b;
+    all_b = all_b && slice.b && type == 1;
     referred = referred || (unit[0] & 0x60) != 0;
-    role.overwritten = role.overwritten || HasZeroes(unit) ||
-                       (type == 5 && !idr) || (!has_slice && !slice.begins);
+    role.overwritten =
+        role.overwritten || HasZeroes(unit) || (!has_slice && !slice.begins);
     has_slice = true;
   });
   role.referred = !has_slice || referred;

@@ -51,7 +51,7 @@ constexpr uint32_t kKey = BULKHEAD_PACKET_KEYFRAME;
 
 TEST(PacketRole, H264TellsItByTheHeadersOfItsUnits) {
   Roles roles(AV_CODEC_ID_H264);
-  const PacketRole idr = roles.Read({0, 0, 1, 0x65, 0x88}, kKey);
+  const PacketRole idr = roles.Read({0, 0, 1, 0x65, 0x88, 9, 9}, kKey);
   EXPECT_TRUE(idr.entry && idr.closed && idr.referred);
   EXPECT_FALSE(roles.Read({0, 0, 1, 0x01, 0x88}).referred);
   EXPECT_TRUE(roles.Read({0, 0, 1, 0x41, 0x88}).referred);
@@ -73,18 +73,23 @@ TEST(PacketRole, GarbageInH264IsNoEntry) {
   EXPECT_FALSE(forbidden.entry || forbidden.closed);
   EXPECT_TRUE(forbidden.referred) << "nothing tells that it is not";
   const PacketRole behind =
-      roles.Read({0, 0, 0, 2, 0x41, 0x88, 0, 0, 0, 2, 0x65, 0x88});
+      roles.Read({0, 0, 0, 2, 0x41, 0x88, 0, 0, 0, 4, 0x65, 0x88, 9, 9});
   EXPECT_FALSE(behind.entry || behind.closed);
+  EXPECT_TRUE(behind.overwritten) << "the first slice is of another picture";
   const PacketRole fields =
-      roles.Read({0, 0, 0, 2, 0x65, 0x88, 0, 0, 0, 2, 0x41, 0x88}, kKey);
-  EXPECT_TRUE(fields.entry && fields.closed);
+      roles.Read({0, 0, 0, 4, 0x65, 0x88, 9, 9, 0, 0, 0, 2, 0x41, 0x88}, kKey);
+  EXPECT_TRUE(fields.entry && fields.closed && !fields.overwritten);
+  const PacketRole delimiter =
+      roles.Read({0, 0, 0, 2, 0x65, 0x88, 0, 0, 0, 2, 0x41, 0x98}, kKey);
+  EXPECT_FALSE(delimiter.entry || delimiter.closed);
+  EXPECT_TRUE(delimiter.overwritten) << "the first slice is too short";
 }
 
 TEST(PacketRole, AnIdrPictureOfH264IsIntraCoded) {
   Roles roles(AV_CODEC_ID_H264);
   // What begins with the first macroblock begins with 1; then 00110 (5, a P
   // picture), 00111 (6, B) or 0001000 (7, I).
-  const PacketRole p = roles.Read({0, 0, 1, 0x65, 0x98}, kKey);
+  const PacketRole p = roles.Read({0, 0, 1, 0x65, 0x98, 9, 9}, kKey);
   EXPECT_FALSE(p.entry || p.closed);
   EXPECT_TRUE(p.overwritten);
   const PacketRole keyframe = roles.Read({0, 0, 1, 0x61, 0x88}, kKey);
@@ -130,7 +135,7 @@ TEST(PacketRole, APictureOfHevcHasSlicesOfOneType) {
 
 TEST(PacketRole, UnitsMayHaveALengthInFrontInsteadOfAStartCode) {
   Roles roles(AV_CODEC_ID_H264, std::string("\x01\x4d\x00\x0a\xff\xe0\x00", 7));
-  EXPECT_TRUE(roles.Read({0, 0, 0, 2, 0x65, 0x88}, kKey).closed);
+  EXPECT_TRUE(roles.Read({0, 0, 0, 4, 0x65, 0x88, 9, 9}, kKey).closed);
   EXPECT_FALSE(roles.Read({0, 0, 0, 2, 0x01, 0x88}).referred);
   EXPECT_TRUE(roles.Read({0xff, 0xff, 0xff, 0xff, 0x01}).entry == false);
 }
@@ -163,7 +168,7 @@ TEST(PacketRole, OtherwiseTheContainerTellsKeyframes) {
 }
 
 TEST(PacketRole, ZeroesInsideOfASliceAreNoneOfTheEncoder) {
-  const std::vector<int> h264 = {0, 0, 1, 0x65, 0x88};
+  const std::vector<int> h264 = {0, 0, 1, 0x65, 0x88, 9, 9};
   const std::vector<int> hevc = {0, 0, 1, 0x26, 1, 0x88};
   for (const auto& [codec, slice] :
        {std::pair(AV_CODEC_ID_H264, h264), {AV_CODEC_ID_HEVC, hevc}}) {
