@@ -212,6 +212,7 @@ void RoleReader::ReadH264(const bulkhead_packet& packet,
   bool intra = true;  // the first field, or the frame
   bool all_b = true;
   bool referred = false;
+  bool false_idr = false;
   int64_t recovery = -1;
   ForEachUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
     // forbidden_zero_bit: decoders pass over such a unit.
@@ -227,7 +228,7 @@ void RoleReader::ReadH264(const bulkhead_packet& packet,
     const bool idr = type == 5 && slice.intra && unit.size() >= kShortestIdr &&
                      (!has_slice || role.closed);
     if (type == 5 && !idr) {
-      role.overwritten = true;
+      false_idr = true;
       return;
     }
     role.closed = role.closed || idr;
@@ -239,8 +240,11 @@ void RoleReader::ReadH264(const bulkhead_packet& packet,
         role.overwritten || HasZeroes(unit) || (!has_slice && !slice.begins);
     has_slice = true;
   });
-  role.referred = !has_slice || referred;
-  role.b_picture = has_slice && all_b;
+  // A decoder forgets all pictures before a false one too, so what follows is
+  // damaged whatever picture the packet has.
+  role.overwritten = role.overwritten || false_idr;
+  role.referred = !has_slice || referred || false_idr;
+  role.b_picture = has_slice && all_b && !false_idr;
   role.entry = role.closed || recovery == 0 ||
                (recovery < 0 && role.keyframe && has_slice && intra);
   if (!role.entry && recovery > 0 && has_slice) {

@@ -83,6 +83,9 @@ TEST(PacketRole, GarbageInH264IsNoEntry) {
       roles.Read({0, 0, 0, 2, 0x65, 0x88, 0, 0, 0, 2, 0x41, 0x98}, kKey);
   EXPECT_FALSE(delimiter.entry || delimiter.closed);
   EXPECT_TRUE(delimiter.overwritten) << "the first slice is too short";
+  const PacketRole forgets =
+      roles.Read({0, 0, 0, 2, 0x05, 0xf0, 0, 0, 0, 2, 0x01, 0x9c});
+  EXPECT_TRUE(forgets.overwritten && forgets.referred && !forgets.b_picture);
 }
 
 TEST(PacketRole, AnIdrPictureOfH264IsIntraCoded) {
