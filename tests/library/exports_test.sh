@@ -21,5 +21,6 @@ diff <(echo "$listed") <(echo "$exported") ||
   fail "the library (>) exports other symbols than $symbols lists (<)"
 ! nm --dynamic --defined-only "$library" | grep -v '@@LIBBULKHEAD_0$' | grep -v ' A ' ||
   fail "a symbol has no version"
-readelf --dynamic "$library" | grep -q 'Library soname: \[libbulkhead\.so\.0\]' ||
+readelf --dynamic "$library" |
+  grep 'Library soname: \[libbulkhead\.so\.0\]' > /dev/null ||
   fail "the soname is not libbulkhead.so.0"
