@@ -171,10 +171,10 @@ TEST(PacketRole, OtherwiseTheContainerTellsKeyframes) {
 }
 
 TEST(PacketRole, ZeroesInsideOfASliceAreNoneOfTheEncoder) {
-  const std::vector<int> h264 = {0, 0, 1, 0x65, 0x88, 9, 9};
-  const std::vector<int> hevc = {0, 0, 1, 0x26, 1, 0x88};
-  for (const auto& [codec, slice] :
-       {std::pair(AV_CODEC_ID_H264, h264), {AV_CODEC_ID_HEVC, hevc}}) {
+  for (const AVCodecID codec : {AV_CODEC_ID_H264, AV_CODEC_ID_HEVC}) {
+    const std::vector<int> slice =
+        codec == AV_CODEC_ID_H264 ? std::vector<int>{0, 0, 1, 0x65, 0x88, 9, 9}
+                                  : std::vector<int>{0, 0, 1, 0x26, 1, 0x88};
     Roles roles(codec);
     const auto read = [&](std::initializer_list<int> rest) {
       std::vector<int> bytes = slice;
