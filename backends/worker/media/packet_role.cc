@@ -21,8 +21,7 @@ using Bytes = std::span<const uint8_t>;
 constexpr int kMostUnits = 1 << 12;
 
 // Calls `use` with each NAL unit of `data` that is not empty, from its header
-// byte on. With start
-// codes, a unit may have zero bytes behind it.
+// byte on. With start codes, a unit may have zero bytes behind it.
 template <typename Use>
 void ForEachUnit(Bytes data, uint32_t length_bytes, const Use& use) {
   for (int units = 0; units < kMostUnits && data.size() > 3; ++units) {
@@ -121,9 +120,10 @@ struct SliceHeader {
   explicit SliceHeader(Bytes unit) {
     HeaderBits bits(unit.data() + 1, unit.size() - 1);
     begins = bits.Ue() == 0;
-    const uint32_t type = bits.Ue() % 5;
-    b = type == 1;
-    intra = type == 2 || type == 4;
+    // From 5 on, the type is that of all slices of the picture.
+    const uint32_t type = bits.Ue();
+    b = type == 1 || type == 6;
+    intra = type == 2 || type == 4 || type == 7 || type == 9;
   }
 
   bool begins;  // with the first macroblock of a picture

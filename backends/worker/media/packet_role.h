@@ -20,8 +20,8 @@ struct PacketRole {
   bool keyframe = false;
   // Other packets may refer to this one. True if that is not known.
   bool referred = true;
-  // The headers call it a B-picture, so it is shown before a picture that was
-  // sent before it.
+  // The headers call it a B-picture (HEVC: a picture that nothing refers to),
+  // so it is shown before a picture that was sent before it.
   bool b_picture = false;
   // The container says that no packet refers to this one.
   bool disposable = false;

@@ -95,6 +95,8 @@ TEST(PacketRole, AnIdrPictureOfH264IsIntraCoded) {
   const PacketRole p = roles.Read({0, 0, 1, 0x65, 0x98, 9, 9}, kKey);
   EXPECT_FALSE(p.entry || p.closed);
   EXPECT_TRUE(p.overwritten);
+  EXPECT_TRUE(roles.Read({0, 0, 1, 0x65, 0x8d, 9, 9}, kKey).overwritten)
+      << "0001101 (12) is no type";
   const PacketRole keyframe = roles.Read({0, 0, 1, 0x61, 0x88}, kKey);
   EXPECT_TRUE(keyframe.entry && !keyframe.closed && !keyframe.overwritten);
   EXPECT_FALSE(roles.Read({0, 0, 1, 0x61, 0x98}, kKey).entry);
