@@ -334,8 +334,8 @@ TEST_F(Batch, AFileThatKillsWorkersIsTriedAndNamedOnceForAll) {
 TEST_F(Batch, WhatTheBackendLosesIsTriedAgainByTheNextRun) {
   const ChaosInstallation installation("at=picture:0 do=hang");
   const std::vector<std::string> options{
-      "--device", "chaos",        "--limit", "open-ms=500",
-      "--limit",  "frame-ms=500", "--limit", "kills-per-position=1",
+      "--device", "chaos",         "--limit", "open-ms=2000",
+      "--limit",  "frame-ms=2000", "--limit", "kills-per-position=1",
       "-o",       Out("out")};
   const ProgramResult lost = RunBatch({clip()}, options, With(installation));
   EXPECT_EQ(lost.exit_code, 4) << lost.Describe();

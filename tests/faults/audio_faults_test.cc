@@ -122,7 +122,7 @@ TEST_F(AudioFaults, ASampleThatKilledThreeWorkersIsRefusedWithoutAnother) {
 }
 
 TEST_F(AudioFaults, AWorkerThatHangsEachTimeIsGivenUp) {
-  NewHost(milliseconds(300));
+  NewHost(milliseconds(1'000));
   AudioDecoder audio = Open("do=hang");
   const Status end = audio.AllSamples().error();
   EXPECT_EQ(end.code(), Code::kDeadlineExceeded) << end;

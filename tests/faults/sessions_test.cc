@@ -512,7 +512,7 @@ TEST_F(FaultySessions, AStoppedBulkheaddDelaysNoRunningSession) {
 // Row 47. Nobody continues the stopped process.
 TEST_F(FaultySessions, AStoppedBulkheaddIsReplacedForWhoNeedsIt) {
   HostOptions options = installation_.options();
-  options.deadlines.supervisor_start = milliseconds(500);
+  options.deadlines.supervisor_start = milliseconds(1'000);
   host_ = Host::Create(options).value();
   VideoDecoder running = Open();
   ASSERT_TRUE(running.Next().value());
@@ -531,7 +531,7 @@ TEST_F(FaultySessions, AStoppedBulkheaddIsReplacedForWhoNeedsIt) {
 // Row 47.
 TEST_F(FaultySessions, AStoppedBulkheaddIsReplacedForWhoAsksForNoSession) {
   HostOptions options = installation_.options();
-  options.deadlines.supervisor_start = milliseconds(500);
+  options.deadlines.supervisor_start = milliseconds(1'000);
   host_ = Host::Create(options).value();
   for (const auto& ask : std::vector<std::function<Status(Host&)>>{
            [](Host& host) { return host.Prewarm("chaos"); },
@@ -556,7 +556,7 @@ TEST_F(FaultySessions, AStoppedBulkheaddIsReplacedForWhoAsksForNoSession) {
 // Row 47. The deadlines of decoding would only end the wait after an hour.
 TEST_F(FaultySessions, AStoppedBulkheaddHidesNoWorkersEnd) {
   HostOptions options = installation_.options();
-  options.deadlines.supervisor_start = milliseconds(500);
+  options.deadlines.supervisor_start = milliseconds(1'000);
   options.deadlines.open = options.deadlines.seek = options.deadlines.frame =
       std::chrono::hours(1);
   host_ = Host::Create(options).value();

@@ -236,13 +236,13 @@ TEST_F(SpareWorker, EndsWithTheZygoteOfADisabledBackend) {
 
 // A stopped zygote clones no spare, and no session waits for one.
 TEST_F(SpareWorker, ThatIsNeverClonedIsCountedAgainstNobody) {
-  StartHost({.deadlines = {.worker_start = milliseconds(200)}});
+  StartHost({.deadlines = {.worker_start = milliseconds(700)}});
   VideoDecoder first = Open();
   ASSERT_NE(AwaitSpare({&first}), 0);
   const ProcessWatch stopped(zygote());
   ASSERT_TRUE(stopped.Signal(SIGSTOP));
   VideoDecoder second = Open();  // in the spare
-  EXPECT_FALSE(stopped.AwaitEnd(milliseconds(600)));
+  EXPECT_FALSE(stopped.AwaitEnd(milliseconds(1'500)));
   const auto report = host_->Backends().value();
   const auto cpu =
       std::ranges::find(report.backends, "cpu", &BackendInfo::name);
