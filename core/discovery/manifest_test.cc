@@ -48,6 +48,14 @@ TEST(ManifestTest, EveryKeyHasADefault) {
   EXPECT_EQ(parsed.manifest->worker_scope, Manifest::WorkerScope::kSession);
 }
 
+TEST(ManifestTest, AFileOfErrorsFillsNoReport) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) {
+    text += "unknown_" + std::to_string(i) + " = 1\n";
+  }
+  EXPECT_EQ(Parse(text).diagnostics.size(), 100u);
+}
+
 constexpr const char* kMd5 = "\"d704bda19e4703a5a5dbab2af672b2a8\"";
 
 // Returns a health_check with the given values.

@@ -53,6 +53,14 @@ TEST(GrantsTest, WithoutAHashNothingIsGrantedUnlessItSaysSo) {
   }
 }
 
+TEST(GrantsTest, AFileOfErrorsFillsNoReport) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "[[grant]]\nbackend = 1\n";
+  const Grants read = Parse(text);
+  EXPECT_TRUE(read.grants.empty());
+  EXPECT_EQ(read.diagnostics.size(), 100u);
+}
+
 TEST(GrantsTest, BadEntriesCostOnlyThemselves) {
   const Grants read = Parse(
       "[[grant]]\nbackend = \"acme\"\nany_hash = true\n"

@@ -134,6 +134,15 @@ const std::map<std::string_view, LyingSession::Lie> kDrips = {
         ReplyScanned(s, schema::PACKETS_PER_REPORT);
         ReplyScanned(s, schema::PACKETS_PER_REPORT);
       }}},
+    {"described_twice",
+     {Step::kDescribe,
+      [](Session& s) {
+        for (int i = 0; i < 2; ++i) {
+          s.Reply([](Reply reply) {
+            reply.initDescribed().initContainer().setFormat("made-up");
+          });
+        }
+      }}},
     {"scanned_storm",
      {Step::kDescribe,
       [](Session& s) {

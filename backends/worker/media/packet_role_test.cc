@@ -69,7 +69,7 @@ TEST(PacketRole, H264TellsItByTheHeadersOfItsUnits) {
 
 TEST(PacketRole, GarbageInH264IsNoEntry) {
   Roles roles(AV_CODEC_ID_H264, std::string("\x01\x4d\x00\x0a\xff\xe0\x00", 7));
-  const PacketRole forbidden = roles.Read({0, 0, 0, 2, 0x85, 0x88});
+  const PacketRole forbidden = roles.Read({0, 0, 0, 4, 0x85, 0x88, 9, 9});
   EXPECT_FALSE(forbidden.entry || forbidden.closed);
   EXPECT_TRUE(forbidden.referred) << "nothing tells that it is not";
   const PacketRole behind =
@@ -123,6 +123,7 @@ TEST(PacketRole, ABPictureOfH264HasOnlySlicesOfThatType) {
   EXPECT_FALSE(roles.Read({0, 0, 1, 0x01, 0x98}).b_picture);
   EXPECT_FALSE(
       roles.Read({0, 0, 1, 0x01, 0x9c, 0, 0, 1, 0x01, 0x98}).b_picture);
+  EXPECT_FALSE(roles.Read({0, 0, 1, 0x02, 0x9c}).b_picture) << "a partition";
   EXPECT_FALSE(roles.Read({0, 0, 1, 9, 0xf0}).b_picture) << "no slice";
 }
 
@@ -136,6 +137,28 @@ TEST(PacketRole, APictureOfHevcHasSlicesOfOneType) {
   EXPECT_TRUE(roles.Read({0, 0, 1, 2, 1, 0x40}).overwritten);
   EXPECT_FALSE(
       roles.Read({0, 0, 1, 2, 1, 0x80, 0, 0, 1, 2, 1, 0x40}).overwritten);
+}
+
+TEST(PacketRole, UnitsOfOtherLayersOfHevcTellNothing) {
+  Roles roles(AV_CODEC_ID_HEVC);
+  const PacketRole role =
+      roles.Read({0, 0, 1, 2, 1, 0x80, 0, 0, 1, 0x26, 9, 0x80});
+  EXPECT_FALSE(role.entry || role.overwritten);
+  EXPECT_FALSE(roles.Read({0, 0, 1, 0x27, 1, 0x80}).entry) << "above 31";
+}
+
+TEST(PacketRole, NoMoreUnitsAreReadThanASoundPacketHas) {
+  Roles roles(AV_CODEC_ID_H264);
+  const auto behind = [&](size_t delimiters) {
+    std::vector<int> bytes;
+    for (size_t i = 0; i < delimiters; ++i) {
+      bytes.insert(bytes.end(), {0, 0, 1, 9});
+    }
+    bytes.insert(bytes.end(), {0, 0, 1, 0x65, 0x88, 9, 9});
+    return roles.Read(bytes).entry;
+  };
+  EXPECT_TRUE(behind(4'000));
+  EXPECT_FALSE(behind(4'096));
 }
 
 TEST(PacketRole, UnitsMayHaveALengthInFrontInsteadOfAStartCode) {
@@ -152,9 +175,31 @@ TEST(PacketRole, HevcRefersToAllButTheHighestLayer) {
   roles.Read({0, 0, 1, 0x42, 1, 0x01, 0, 0});
   EXPECT_FALSE(roles.Read({0, 0, 1, 0x00, 1, 0x80}).referred);
   EXPECT_TRUE(roles.Read({0, 0, 1, 0x02, 1, 0x80}).referred);
+  // The same from the configuration: one layer, lengths of four bytes.
+  std::string configuration(23, '\0');
+  configuration[0] = 1;
+  configuration[21] = 1 << 3 | 3;
+  EXPECT_FALSE(Roles(AV_CODEC_ID_HEVC, configuration)
+                   .Read({0, 0, 0, 3, 0x00, 1, 0x80})
+                   .referred);
   const PacketRole cra = roles.Read({0, 0, 1, 0x2a, 1, 0x80}, kKey);
   EXPECT_TRUE(cra.entry && !cra.closed);
   EXPECT_TRUE(roles.Read({0, 0, 1, 0x0c, 1, 0x80}).alone) << "RADL";
+  EXPECT_TRUE(roles.Read({0, 0, 1, 0x10, 1, 0x80}).skipped_leading) << "RASL";
+  EXPECT_FALSE(roles.Read({0, 0, 1, 0x0c, 1, 0x80}).skipped_leading);
+}
+
+TEST(PacketRole, ASequenceOfHevcEndsWhereAUnitSaysSo) {
+  Roles roles(AV_CODEC_ID_HEVC);
+  EXPECT_TRUE(roles.Read({0, 0, 1, 0x26, 1, 0x80}).begins_sequence) << "IDR";
+  EXPECT_FALSE(roles.Read({0, 0, 1, 0x2a, 1, 0x80}).begins_sequence) << "CRA";
+  const PacketRole last = roles.Read({0, 0, 1, 2, 1, 0x80, 0, 0, 1, 0x48, 1});
+  EXPECT_TRUE(last.ends_sequence);
+  EXPECT_FALSE(last.begins_sequence);
+  const PacketRole first =
+      roles.Read({0, 0, 1, 0x48, 1, 0, 0, 1, 0x2a, 1, 0x80});
+  EXPECT_TRUE(first.begins_sequence);
+  EXPECT_FALSE(first.ends_sequence);
 }
 
 TEST(PacketRole, MpegTellsItByTheTypesOfPictures) {
@@ -162,6 +207,35 @@ TEST(PacketRole, MpegTellsItByTheTypesOfPictures) {
   EXPECT_TRUE(roles.Read({0}, 0, AV_PICTURE_TYPE_I).entry);
   EXPECT_FALSE(roles.Read({0}, kKey, AV_PICTURE_TYPE_P).entry);
   EXPECT_FALSE(roles.Read({0}, 0, AV_PICTURE_TYPE_B).referred);
+}
+
+TEST(PacketRole, AGroupOfMpegIsClosedIfTheHeaderBeforeThePictureSaysSo) {
+  Roles roles(AV_CODEC_ID_MPEG2VIDEO);
+  const auto closed = [&](const std::vector<int>& bytes) {
+    return roles.Read(bytes, 0, AV_PICTURE_TYPE_I).closed;
+  };
+  EXPECT_TRUE(closed({0, 0, 1, 0xb8, 9, 9, 9, 0x40, 0, 0, 1, 0, 9}));
+  EXPECT_FALSE(closed({0, 0, 1, 0xb8, 9, 9, 9, 0x80, 0, 0, 1, 0, 9}));
+  EXPECT_FALSE(closed({0, 0, 1, 0, 9, 0, 0, 1, 0xb8, 9, 9, 9, 0x40}));
+}
+
+TEST(PacketRole, AKeyframeOfMpegDoesNotBeginInZeroes) {
+  Roles roles(AV_CODEC_ID_MPEG4);
+  const PacketRole zeroes = roles.Read(std::vector<int>(16), kKey);
+  EXPECT_TRUE(zeroes.overwritten);
+  EXPECT_FALSE(zeroes.entry);
+  const PacketRole fewer = roles.Read(std::vector<int>(15), kKey);
+  EXPECT_TRUE(fewer.entry && !fewer.overwritten);
+}
+
+TEST(PacketRole, AKeyframeOfVpxIsOneByItsHeaderToo) {
+  Roles vp8(AV_CODEC_ID_VP8);
+  EXPECT_TRUE(vp8.Read({0}, kKey).entry);
+  EXPECT_FALSE(vp8.Read({1}, kKey).entry);
+  EXPECT_FALSE(vp8.Read({0}).entry) << "the container does not say so";
+  Roles vp9(AV_CODEC_ID_VP9);
+  EXPECT_TRUE(vp9.Read({0x82, 0x49, 0x83, 0x42, 0}, kKey).entry);
+  EXPECT_FALSE(vp9.Read({0x86, 0x49, 0x83, 0x42, 0}, kKey).entry);
 }
 
 TEST(PacketRole, OtherwiseTheContainerTellsKeyframes) {

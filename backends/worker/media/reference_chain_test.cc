@@ -162,6 +162,115 @@ TEST_F(ReferenceChainTest, ARefreshIsAnEntryOnceItIsComplete) {
   EXPECT_EQ(BrokenOf({2, 4, 5}), ".xx") << "broken while it went on";
 }
 
+TEST_F(ReferenceChainTest, ARefreshThatIsBrokenIsNoEntry) {
+  Send("KRP", {0, 1, 2});
+  chain_.Lost(2);
+  Send("PP", {3, 4});
+  EXPECT_EQ(BrokenOf({1, 3, 4}), ".xx");
+  chain_.Restart();
+  Send("KR", {0, 1});
+  chain_.LostBefore(false);
+  Send("PPP", {2, 3, 4});
+  EXPECT_EQ(BrokenOf({1, 2, 3, 4}), ".xxx");
+}
+
+// The entry that the refresh made is none any more, but what is lost behind it
+// stays lost.
+TEST_F(ReferenceChainTest, ABrokenRefreshKeepsTheLossesBehindIt) {
+  Send("KRPPPP", {5, 6, 4, 7, 8, 9});
+  chain_.Lost(8);
+  chain_.Lost(4);
+  EXPECT_EQ(BrokenOf({5, 7, 9}), "..x");
+}
+
+TEST_F(ReferenceChainTest, OnlyPicturesThatOthersReferToCompleteARefresh) {
+  Send("KPR", {0, 1, 2});
+  chain_.Lost(1);
+  PacketRole disposable;
+  disposable.disposable = true;
+  for (const int64_t pts : {3, 4}) chain_.Sent(disposable, pts, true);
+  Send("PPP", {5, 6, 7});
+  EXPECT_EQ(BrokenOf({2, 3, 4, 5, 6, 7}), "xxxx..");
+}
+
+TEST_F(ReferenceChainTest, APictureIsReferredToIfItsSecondFieldIs) {
+  Send("KPB", {0, 4, 2});
+  PacketRole field;
+  field.second_field = true;
+  chain_.Sent(field, 2, false);
+  Send("B", {1});
+  chain_.Lost(2);
+  EXPECT_EQ(BrokenOf({0, 4, 1}), "..x");
+}
+
+TEST_F(ReferenceChainTest, AnErrorInASecondFieldDamagesThePicture) {
+  Send("K", {0});
+  PacketRole field;
+  field.second_field = true;
+  chain_.Sent(field, 0, false);
+  chain_.Rejected();
+  Send("P", {1});
+  EXPECT_EQ(BrokenOf({0, 1}), "xx");
+}
+
+TEST_F(ReferenceChainTest, WhatLeadsAnEntryMayReferToNothingBeforeIt) {
+  Send("KPKB", {0, 1, 5, 3});
+  PacketRole radl;
+  radl.alone = true;
+  chain_.Sent(radl, 4, true);
+  chain_.Doubt();
+  for (const int64_t pts : {0, 5}) chain_.Shown(pts, true, false);
+  EXPECT_TRUE(chain_.Settled(4));
+  EXPECT_FALSE(chain_.Settled(3));
+  chain_.Lost(1);
+  EXPECT_EQ(BrokenOf({4, 3}), ".x");
+}
+
+TEST_F(ReferenceChainTest, NothingBehindAClosedEntryRefersToWhatIsBeforeIt) {
+  Send("KP", {0, 1});
+  PacketRole entry;
+  entry.entry = entry.closed = entry.keyframe = true;
+  chain_.Sent(entry, 5, true);
+  Send("B", {4});
+  chain_.Lost(1);
+  EXPECT_EQ(BrokenOf({5, 4}), "..");
+}
+
+TEST_F(ReferenceChainTest, AnErrorConcernsNoHiddenPacketBeforeAShownPicture) {
+  Send("KPHB", {0, 3, 9, 2});
+  for (const int64_t pts : {0, 2, 3}) chain_.Shown(pts, pts == 0, false);
+  chain_.Rejected();
+  Send("P", {4});
+  EXPECT_EQ(BrokenOf({4}), ".");
+}
+
+TEST_F(ReferenceChainTest, APictureThatIsOutIsNotLost) {
+  Send("KPP", {0, 1, 2});
+  chain_.Shown(1, false, false);
+  chain_.Lost(1);
+  EXPECT_EQ(BrokenOf({0, 1, 2}), "...");
+}
+
+// The first entry is the 4,000th packet before the last, and what leads the
+// second may refer to it.
+TEST_F(ReferenceChainTest, TheGroupBeforeTheOldestPacketIsRemembered) {
+  Send("K", {0});
+  chain_.Cut();
+  for (int64_t pts = 1; pts < 100; ++pts) Send("P", {pts});
+  Send("K", {200});
+  for (int64_t pts = 201; pts < 4'295; ++pts) Send("P", {pts});
+  Send("B", {150});
+  EXPECT_EQ(BrokenOf({150, 4'294}), "x.");
+}
+
+TEST_F(ReferenceChainTest, WhatIsLongPastIsForgotten) {
+  Send("KP", {0, 1});
+  chain_.Cut();
+  EXPECT_EQ(BrokenOf({1}), "x");
+  for (int64_t pts = 2; pts < 5'000; ++pts) Send("P", {pts});
+  EXPECT_EQ(BrokenOf({1, 4'999}), ".x");
+}
+
 TEST_F(ReferenceChainTest, WithoutTimestampsABreakLastsUntilALaterKeyframe) {
   constexpr int64_t kNone = BULKHEAD_NO_TIMESTAMP;
   chain_.OnlyCount();
@@ -232,6 +341,7 @@ TEST_F(ReferenceChainTest, WithoutTimestampsAnErrorMayConcernNoPicture) {
     Send("P", {kNone});
     chain_.Shown(kNone, false, false);
   }
+  EXPECT_GE(waits, 16) << "a damaged picture may still be on its way";
   EXPECT_LT(waits, 32);
   EXPECT_FALSE(chain_.Broken(kNone));
 }
