@@ -139,7 +139,9 @@ const std::map<std::string_view, LyingSession::Lie> kDrips = {
       [](Session& s) {
         for (int i = 0; i < 2; ++i) {
           s.Reply([](Reply reply) {
-            reply.initDescribed().initContainer().setFormat("made-up");
+            auto container = reply.initDescribed().initContainer();
+            container.setFormat("made-up");
+            container.setStreamCount(1);
           });
         }
       }}},
