@@ -144,7 +144,7 @@ TEST(PacketRole, UnitsOfOtherLayersOfHevcTellNothing) {
   const PacketRole role =
       roles.Read({0, 0, 1, 2, 1, 0x80, 0, 0, 1, 0x26, 9, 0x80});
   EXPECT_FALSE(role.entry || role.overwritten);
-  EXPECT_FALSE(roles.Read({0, 0, 1, 0x27, 1, 0x80}).entry) << "above 31";
+  EXPECT_FALSE(roles.Read({0, 0, 1, 0x27, 1, 0x80}).entry) << "layer 32";
 }
 
 TEST(PacketRole, NoMoreUnitsAreReadThanASoundPacketHas) {

@@ -251,8 +251,8 @@ TEST_F(ReferenceChainTest, APictureThatIsOutIsNotLost) {
   EXPECT_EQ(BrokenOf({0, 1, 2}), "...");
 }
 
-// The first entry is the 4,000th packet before the last, and what leads the
-// second may refer to it.
+// The packets of the first group are forgotten, but not that it is broken: what
+// leads the second entry may refer to it.
 TEST_F(ReferenceChainTest, TheGroupBeforeTheOldestPacketIsRemembered) {
   Send("K", {0});
   chain_.Cut();
