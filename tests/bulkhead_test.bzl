@@ -11,7 +11,7 @@ Such a test needs three things that a plain cc_test does not have:
 * The tag `no-sanitizer`, unless the test asks for sanitizers. .bazelrc leaves
   tests with this tag out of the sanitizer builds. In a test without it, the
   application and bulkheadd have the sanitizer, and what runs in the sandbox
-  has not: see //tools/bazel:without_sanitizer.bzl.
+  has not: see //tools/bazel:plain_build.bzl.
 
 Where that is allowed, the main function puts the test into a network namespace
 of its own, so that operators' commands of others do not reach it: see

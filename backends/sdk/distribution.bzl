@@ -7,7 +7,7 @@ directory by which Bulkhead finds the backend. The output folder `dist` can be
 put on the plugin path as it is.
 """
 
-load("//tools/bazel:without_sanitizer.bzl", "TRANSITION_ALLOWLIST", "without_sanitizer")
+load("//tools/bazel:plain_build.bzl", "PLAIN_BUILD", "PlainFilesInfo", "plain_file")
 
 # Digests have the form that wheels use: base64 for URLs, without padding.
 _LAY_OUT = """
@@ -73,7 +73,8 @@ def _bulkhead_distribution_impl(ctx):
     ] + ctx.attr.manifest))
 
     described = [metadata, entry_points, manifest]
-    libraries = [ctx.file.library] + ctx.files.further_libraries
+    built = [ctx.file.library] + ctx.files.further_libraries
+    libraries = [plain_file(ctx, library) for library in built]
     installed = [
         ctx.actions.declare_file("dist/{}/{}".format(
             ctx.attr.module_path,
@@ -99,10 +100,13 @@ def _bulkhead_distribution_impl(ctx):
     )
 
     files = depset(described + installed + [record])
-    return [DefaultInfo(
-        files = files,
-        runfiles = ctx.runfiles(transitive_files = files),
-    )]
+    return [
+        DefaultInfo(
+            files = files,
+            runfiles = ctx.runfiles(transitive_files = files),
+        ),
+        PlainFilesInfo(files = depset(built)),
+    ]
 
 bulkhead_distribution = rule(
     implementation = _bulkhead_distribution_impl,
@@ -126,13 +130,11 @@ bulkhead_distribution = rule(
         ),
         "further_libraries": attr.label_list(
             allow_files = [".so"],
-            cfg = without_sanitizer,
             doc = "More shared objects to install beside `library`, for " +
                   "example those of other entry points.",
         ),
         "library": attr.label(
             allow_single_file = [".so"],
-            cfg = without_sanitizer,
             doc = "The backend's shared object.",
             mandatory = True,
         ),
@@ -164,7 +166,7 @@ bulkhead_distribution = rule(
                   "otherwise each session has its own.",
             values = ["", "session", "backend"],
         ),
-        "_allowlist_function_transition": TRANSITION_ALLOWLIST,
+        "_plain_build": PLAIN_BUILD,
     },
     doc = "Lays out shared objects with their metadata under `dist`.",
 )

@@ -6,7 +6,7 @@ programs, files for operators, and `backends` with the distributions that come
 with Bulkhead, so that BULKHEAD_LIBEXEC_DIR can name either.
 """
 
-load("//tools/bazel:without_sanitizer.bzl", "TRANSITION_ALLOWLIST", "without_sanitizer")
+load("//tools/bazel:plain_build.bzl", "PLAIN_BUILD", "PlainFilesInfo", "plain_file")
 
 # The part of an input path after which the name of the distribution begins. The
 # file `dist/NAME/...` of a package becomes `backends/NAME/...`.
@@ -25,9 +25,13 @@ def _copy(ctx, file, path):
     return copy
 
 def _libexec_directory_impl(ctx):
+    sandboxed = [plain_file(ctx, file) for file in ctx.files.sandboxed]
+    supervisor = ctx.file.supervisor
+    if ctx.var.get("supervisor") == "plain":
+        supervisor = plain_file(ctx, supervisor)
     copies = [
         _copy(ctx, file, file.basename)
-        for file in ctx.files.supervisor + ctx.files.sandboxed + ctx.files.files
+        for file in [supervisor] + sandboxed + ctx.files.files
     ]
     for file in ctx.files.distributions:
         before, mark, path = file.short_path.partition(_MARK)
@@ -35,30 +39,38 @@ def _libexec_directory_impl(ctx):
             fail("{} is not below a folder `dist`: {}".format(before, file))
         copies.append(_copy(ctx, file, "backends/" + path))
     files = depset(copies)
-    return [DefaultInfo(
-        files = files,
-        runfiles = ctx.runfiles(transitive_files = files),
-    )]
+    return [
+        DefaultInfo(
+            files = files,
+            runfiles = ctx.runfiles(transitive_files = files),
+        ),
+        PlainFilesInfo(files = depset(
+            [ctx.file.supervisor] + ctx.files.sandboxed,
+            transitive = [one[PlainFilesInfo].files for one in ctx.attr.distributions],
+        )),
+    ]
 
 libexec_directory = rule(
     implementation = _libexec_directory_impl,
     attrs = {
         "distributions": attr.label_list(
             doc = "Targets made by bulkhead_distribution.",
+            providers = [PlainFilesInfo],
         ),
         "files": attr.label_list(
             allow_files = True,
             doc = "Other files, copied with their names unchanged.",
         ),
         "sandboxed": attr.label_list(
-            cfg = without_sanitizer,
             doc = "Executables that run in the sandbox, copied with their names unchanged.",
         ),
         "supervisor": attr.label(
-            doc = "bulkheadd, which starts the others.",
+            allow_single_file = True,
+            doc = "bulkheadd, which starts the others. With --define=supervisor=plain, it " +
+                  "comes from the plain build as well.",
             mandatory = True,
         ),
-        "_allowlist_function_transition": TRANSITION_ALLOWLIST,
+        "_plain_build": PLAIN_BUILD,
     },
     doc = "Copies programs and distributions into a directory with the name of the target.",
 )
