@@ -46,7 +46,7 @@ TEST(Output, FullDiskIsAnErrorAtClose) {
 }
 
 TEST(Output, ReaderThatLeftIsToldApart) {
-  signal(SIGPIPE, SIG_IGN);
+  const auto before = signal(SIGPIPE, SIG_IGN);
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   auto output =
@@ -56,6 +56,7 @@ TEST(Output, ReaderThatLeftIsToldApart) {
   EXPECT_TRUE(output->Write("x").ok());
   EXPECT_FALSE(output->Close().ok());
   EXPECT_TRUE(output->reader_gone());
+  signal(SIGPIPE, before);
 }
 
 }  // namespace

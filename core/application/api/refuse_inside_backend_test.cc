@@ -23,6 +23,8 @@ TEST(RefuseInsideBackend, RefusesABackendAndLeavesANote) {
             std::string::npos)
       << status;
   EXPECT_NE(::getenv(ipc::kRefusedInsideVariable), nullptr);
+  ::unsetenv(ipc::kInsideBackendVariable);
+  ::unsetenv(ipc::kRefusedInsideVariable);
 }
 
 }  // namespace
