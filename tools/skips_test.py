@@ -65,10 +65,11 @@ class Skips(unittest.TestCase):
         ended = {"a program of the target ended before its last case": 1}
         self.assertEqual(self.count(begins), ended)
         self.assertEqual(self.count(begins + RAN + begins), ended)
-        # One whose source has cases prints their number.
-        self.assertEqual(
-            self.count("nothing", target="//tools:skips_test"), {"the target ran no case": 1}
-        )
+        # One whose sources have cases prints their number: one of its name, or several.
+        for target in ("//tools:skips_test", "//ipc:ipc_test"):
+            self.assertEqual(
+                self.count("nothing", target=target), {"the target ran no case": 1}, target
+            )
         self.assertEqual(self.count("PASS: a script of its own"), {})
 
     def test_a_program_that_names_its_skips_hides_none_of_another(self):
