@@ -8,12 +8,12 @@
 // repeats a fault that failed, both with the --seed of that run. Exits with 1
 // after a failure or if the resources in use have grown.
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 
 #include "tests/faults/soak.h"
 #include "tests/support/own_world.h"
+#include "tools/cli/command_line.h"
 
 namespace {
 
@@ -50,12 +50,17 @@ bool IsFlat(const SoakReport& report) {
 int main(int argc, char** argv) {
   bulkhead::tests::EnterOwnWorld();
   bulkhead::tests::SoakOptions options;
-  CLI::App app("Random faults over many sessions");
-  app.add_option("--seed", options.seed);
-  app.add_option("--start-at", options.start_at);
-  app.add_option("--faults", options.faults);
-  app.add_option("--sessions", options.sessions);
-  CLI11_PARSE(app, argc, argv);
+  bulkhead::cli::Command program("soak", "Random faults over many sessions");
+  program.AddOption("--seed", &options.seed);
+  program.AddOption("--start-at", &options.start_at);
+  program.AddOption("--faults", &options.faults);
+  program.AddOption("--sessions", &options.sessions);
+  const bulkhead::Result<bool> parsed = program.Parse(argc, argv);
+  if (!parsed) {
+    std::fprintf(stderr, "%s\n", parsed.error().message().c_str());
+    return 2;
+  }
+  if (!*parsed) return 0;
   std::printf("--seed=%llu --start-at=%llu --faults=%llu --sessions=%d\n",
               static_cast<unsigned long long>(options.seed),
               static_cast<unsigned long long>(options.start_at),

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <signal.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -139,14 +138,14 @@ int Run(int argc, char** argv) {
   // A peer may end at any time; the next request then fails with an error.
   signal(SIGPIPE, SIG_IGN);
   Options options{.run = {.rounds = 5}};
-  CLI::App app(kPurpose, "bench --clips");
-  AddRunOptions(app, options.run);
-  AddFigureOptions(app, options.run);
-  app.add_option("--script", options.script, "Where peers.py is")
-      ->type_name("FILE")
-      ->required();
-  AddLibexecOption(app, options.libexec);
-  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
+  cli::Command program("bench --clips", kPurpose);
+  AddRunOptions(program, options.run);
+  AddFigureOptions(program, options.run);
+  program.AddOption("--script", &options.script, "Where peers.py is")
+      .ValueName("FILE")
+      .Required();
+  AddLibexecOption(program, options.libexec);
+  if (const auto status = ParseOrExit(program, argc, argv)) return *status;
   const Result<std::string> clip =
       CachedCodecClip({Codec::kH264, 480, kFrames});
   if (!clip) return cli::Fail(clip.error());

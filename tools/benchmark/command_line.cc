@@ -28,42 +28,42 @@ std::string InWritableDirectory(const std::string& path) {
 
 }  // namespace
 
-void AddRunOptions(CLI::App& app, RunOptions& options) {
+void AddRunOptions(cli::Command& program, RunOptions& options) {
   getloadavg(&options.load_before, 1);
-  app.add_option("--rounds", options.rounds,
+  program
+      .AddOption("--rounds", &options.rounds,
                  fmt::format("Rounds, at least 5 (default {})", options.rounds))
-      ->check(CLI::Range(5, 1000));
-  app.add_option("--json", options.json, "Write the figures to FILE too")
-      ->type_name("FILE")
-      ->check(InWritableDirectory);
+      .Range(5, 1000);
+  program.AddOption("--json", &options.json, "Write the figures to FILE too")
+      .ValueName("FILE")
+      .Check(InWritableDirectory);
 }
 
-void AddFigureOptions(CLI::App& app, RunOptions& options) {
-  app.add_option("--keep", options.keep,
+void AddFigureOptions(cli::Command& program, RunOptions& options) {
+  program
+      .AddOption("--keep", &options.keep,
                  "Write the figures to FILE too, all at once, unless --quick")
-      ->type_name("FILE");
-  app.add_option("--commit", options.commit, "Name this commit in the figures")
-      ->type_name("TEXT");
-  app.add_flag("--quick", options.quick,
-               "One round of the least that runs every part; the figures mean "
-               "nothing");
+      .ValueName("FILE");
+  program
+      .AddOption("--commit", &options.commit, "Name this commit in the figures")
+      .ValueName("TEXT");
+  program.AddFlag(
+      "--quick", &options.quick,
+      "One round of the least that runs every part; the figures mean "
+      "nothing");
 }
 
-void AddLibexecOption(CLI::App& app, std::string& libexec) {
-  app.add_option("--libexec", libexec,
+void AddLibexecOption(cli::Command& program, std::string& libexec) {
+  program
+      .AddOption("--libexec", &libexec,
                  "The directory of bulkheadd and the programs it starts")
-      ->type_name("DIR");
+      .ValueName("DIR");
 }
 
-std::optional<int> ParseOrExit(CLI::App& app, int argc, char** argv) {
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    return cli::Fail(Status(Code::kInvalidArgument, error.what()));
-  }
-  return std::nullopt;
+std::optional<int> ParseOrExit(cli::Command& program, int argc, char** argv) {
+  const Result<bool> parsed = program.Parse(argc, argv);
+  if (!parsed) return cli::Fail(parsed.error());
+  return *parsed ? std::nullopt : std::optional(0);
 }
 
 std::string MachineLine(const std::string& extra) {

@@ -3,7 +3,6 @@
 
 #include <bulkhead/status.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -12,6 +11,7 @@
 
 #include "tools/benchmark/series.h"
 #include "tools/benchmark/table.h"
+#include "tools/cli/command_line.h"
 
 namespace bulkhead::benchmark {
 
@@ -31,21 +31,21 @@ struct RunOptions {
 };
 
 // Adds --rounds and --json.
-void AddRunOptions(CLI::App& app, RunOptions& options);
+void AddRunOptions(cli::Command& program, RunOptions& options);
 
 // Adds --keep, --commit and --quick too, for the benchmarks that use Publish().
 // RoundsOf() then tells the number of rounds.
-void AddFigureOptions(CLI::App& app, RunOptions& options);
+void AddFigureOptions(cli::Command& program, RunOptions& options);
 inline int RoundsOf(const RunOptions& options) {
   return options.quick ? 1 : options.rounds;
 }
 
 // Adds --libexec.
-void AddLibexecOption(CLI::App& app, std::string& libexec);
+void AddLibexecOption(cli::Command& program, std::string& libexec);
 
 // Parses the arguments. Returns an exit status if the program should end now
 // (after --help or an error), otherwise nullopt.
-std::optional<int> ParseOrExit(CLI::App& app, int argc, char** argv);
+std::optional<int> ParseOrExit(cli::Command& program, int argc, char** argv);
 
 // Returns "machine: ...", followed by `extra`, other facts that affect the
 // figures.

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -219,14 +218,15 @@ nlohmann::ordered_json FactsOf(
 
 int Run(int argc, char** argv) {
   Options options;
-  CLI::App app(kPurpose, "bench --discovery");
-  AddRunOptions(app, options.run);
-  app.add_option("--distributions", options.sizes,
+  cli::Command program("bench --discovery", kPurpose);
+  AddRunOptions(program, options.run);
+  program
+      .AddOption("--distributions", &options.sizes,
                  "How many, repeatable (default 50, 700 and 2000)")
-      ->check(CLI::Range(1, 100'000))
-      ->type_name("N")
-      ->allow_extra_args(false);
-  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
+      .Range(1, 100'000)
+      .ValueName("N")
+      .OneValueEach();
+  if (const auto status = ParseOrExit(program, argc, argv)) return *status;
   std::vector<std::unique_ptr<Measured>> all;
   for (const int distributions : options.sizes) {
     cli::Say(fmt::format("measuring {} distributions, {} rounds", distributions,

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -33,17 +32,19 @@ int Run(int argc, char** argv) {
   GrowthOptions options{.run = {.rounds = 5}, .host = {}};
   std::string libexec;
   bool raise_descriptors = false;
-  CLI::App app(kPurpose, "bench --growth");
-  AddRunOptions(app, options.run);
-  AddFigureOptions(app, options.run);
-  app.add_option("--most-sessions", options.most_sessions,
+  cli::Command program("bench --growth", kPurpose);
+  AddRunOptions(program, options.run);
+  AddFigureOptions(program, options.run);
+  program
+      .AddOption("--most-sessions", &options.most_sessions,
                  "Leave out larger numbers of sessions (default 1000)")
-      ->check(CLI::Range(1, 1000))
-      ->type_name("N");
-  app.add_flag("--raise-descriptors", raise_descriptors,
-               "Raise the soft limit of descriptors to the hard limit first");
-  AddLibexecOption(app, libexec);
-  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
+      .Range(1, 1000)
+      .ValueName("N");
+  program.AddFlag(
+      "--raise-descriptors", &raise_descriptors,
+      "Raise the soft limit of descriptors to the hard limit first");
+  AddLibexecOption(program, libexec);
+  if (const auto status = ParseOrExit(program, argc, argv)) return *status;
   if (raise_descriptors) RaiseDescriptors();
   options.host.libexec_dir = cli::FindLibexec(libexec);
   std::vector<Table> tables;

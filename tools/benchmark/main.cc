@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <signal.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -130,14 +129,15 @@ nlohmann::ordered_json FactsOf(const Report& report, int rounds) {
 
 int Run(int argc, char** argv) {
   Options options;
-  CLI::App app(kPurpose, "bench");
-  AddRunOptions(app, options.run);
-  app.add_option("--clip", options.clip,
+  cli::Command program("bench", kPurpose);
+  AddRunOptions(program, options.run);
+  program
+      .AddOption("--clip", &options.clip,
                  "Use this clip of your own instead of a synthetic one; it is "
                  "decoded in process, so trust it")
-      ->type_name("FILE");
-  AddLibexecOption(app, options.libexec);
-  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
+      .ValueName("FILE");
+  AddLibexecOption(program, options.libexec);
+  if (const auto status = ParseOrExit(program, argc, argv)) return *status;
   Result<Report> report = Measure(options);
   if (!report) return cli::Fail(report.error());
   PrintText(*report, options.run.rounds);

@@ -2,7 +2,6 @@
 #include <bulkhead/host.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <memory>
 #include <string>
@@ -112,11 +111,11 @@ Result<Table> Measure(Host& host, const std::vector<Cell>& cells,
 int Run(int argc, char** argv) {
   RunOptions options{.rounds = 5};
   std::string libexec;
-  CLI::App app(kPurpose, "bench --matrix");
-  AddRunOptions(app, options);
-  AddFigureOptions(app, options);
-  AddLibexecOption(app, libexec);
-  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
+  cli::Command program("bench --matrix", kPurpose);
+  AddRunOptions(program, options);
+  AddFigureOptions(program, options);
+  AddLibexecOption(program, libexec);
+  if (const auto status = ParseOrExit(program, argc, argv)) return *status;
   const Result<std::vector<Cell>> cells = Cells(options.quick);
   if (!cells) return cli::Fail(cells.error());
   HostOptions host_options;

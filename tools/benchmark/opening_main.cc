@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cerrno>
 #include <memory>
@@ -253,14 +252,14 @@ int Run(int argc, char** argv) {
   // A peer may end at any time; the next request then fails with an error.
   signal(SIGPIPE, SIG_IGN);
   Options options;
-  CLI::App app(kPurpose, "bench --opening");
-  AddRunOptions(app, options.run);
-  AddFigureOptions(app, options.run);
-  app.add_option("--script", options.script, "Where peers.py is")
-      ->type_name("FILE")
-      ->required();
-  AddLibexecOption(app, options.libexec);
-  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
+  cli::Command program("bench --opening", kPurpose);
+  AddRunOptions(program, options.run);
+  AddFigureOptions(program, options.run);
+  program.AddOption("--script", &options.script, "Where peers.py is")
+      .ValueName("FILE")
+      .Required();
+  AddLibexecOption(program, options.libexec);
+  if (const auto status = ParseOrExit(program, argc, argv)) return *status;
   const Result<std::vector<Table>> tables = Measure(options);
   if (!tables) return cli::Fail(tables.error());
   return Publish("opening", *tables, options.run);

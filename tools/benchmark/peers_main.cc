@@ -2,7 +2,6 @@
 #include <bulkhead/host.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -217,13 +216,13 @@ nlohmann::ordered_json Print(const std::vector<Contestant>& all) {
 
 int Run(int argc, char** argv) {
   Options options;
-  CLI::App app(kPurpose, "bench --peers");
-  AddRunOptions(app, options.run);
-  app.add_option("--script", options.script, "Where peers.py is")
-      ->type_name("FILE")
-      ->required();
-  AddLibexecOption(app, options.libexec);
-  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
+  cli::Command program("bench --peers", kPurpose);
+  AddRunOptions(program, options.run);
+  program.AddOption("--script", &options.script, "Where peers.py is")
+      .ValueName("FILE")
+      .Required();
+  AddLibexecOption(program, options.libexec);
+  if (const auto status = ParseOrExit(program, argc, argv)) return *status;
   return RunOnClips(options.run, options.libexec,
                     fmt::format("{} random places a round", kPlaces),
                     [&](Host& host, const std::string& clip,

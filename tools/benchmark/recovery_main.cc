@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -67,10 +66,10 @@ Result<std::vector<Measured>> Measure(const HostOptions& options, int rounds) {
 int Run(int argc, char** argv) {
   RunOptions options;
   std::string libexec;
-  CLI::App app(kPurpose, "bench --recovery");
-  AddRunOptions(app, options);
-  AddLibexecOption(app, libexec);
-  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
+  cli::Command program("bench --recovery", kPurpose);
+  AddRunOptions(program, options);
+  AddLibexecOption(program, libexec);
+  if (const auto status = ParseOrExit(program, argc, argv)) return *status;
   HostOptions host_options;
   host_options.libexec_dir = cli::FindLibexec(libexec);
   cli::Say(fmt::format("measuring, {} rounds", options.rounds));

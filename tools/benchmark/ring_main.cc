@@ -2,7 +2,6 @@
 #include <bulkhead/host.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <chrono>
 #include <string>
@@ -145,11 +144,11 @@ Result<Table> CountTable(const HostOptions& options) {
 int Run(int argc, char** argv) {
   RunOptions options;
   std::string libexec;
-  CLI::App app(kPurpose, "bench --ring");
-  AddRunOptions(app, options);
-  AddFigureOptions(app, options);
-  AddLibexecOption(app, libexec);
-  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
+  cli::Command program("bench --ring", kPurpose);
+  AddRunOptions(program, options);
+  AddFigureOptions(program, options);
+  AddLibexecOption(program, libexec);
+  if (const auto status = ParseOrExit(program, argc, argv)) return *status;
   HostOptions host_options;
   host_options.libexec_dir = cli::FindLibexec(libexec);
   cli::Say(fmt::format("measuring, {} rounds", RoundsOf(options)));

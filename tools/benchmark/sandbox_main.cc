@@ -257,10 +257,10 @@ Result<Costs> Measure(const Programs& programs,
 int Run(int argc, char** argv) {
   RunOptions options;
   std::string libexec;
-  CLI::App app(kPurpose, "bench --sandbox");
-  AddRunOptions(app, options);
-  AddLibexecOption(app, libexec);
-  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
+  cli::Command program("bench --sandbox", kPurpose);
+  AddRunOptions(program, options);
+  AddLibexecOption(program, libexec);
+  if (const auto status = ParseOrExit(program, argc, argv)) return *status;
   // Probes before the event loop exists: the probe forks, and its child must
   // not inherit the descriptors and signal handlers of a loop.
   const sandbox::SandboxReport report =

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -275,17 +274,18 @@ nlohmann::ordered_json Print(const std::vector<Contestant>& all) {
 
 int Run(int argc, char** argv) {
   Options options;
-  CLI::App app(kPurpose, "bench --python");
-  AddRunOptions(app, options.run);
-  app.add_option("--script", options.script, "Where tensors.py is")
-      ->type_name("FILE")
-      ->required();
-  app.add_option("--package", options.package,
+  cli::Command program("bench --python", kPurpose);
+  AddRunOptions(program, options.run);
+  program.AddOption("--script", &options.script, "Where tensors.py is")
+      .ValueName("FILE")
+      .Required();
+  program
+      .AddOption("--package", &options.package,
                  "The directory of the package bulkhead")
-      ->type_name("DIR")
-      ->required();
-  AddLibexecOption(app, options.libexec);
-  if (const auto status = ParseOrExit(app, argc, argv)) return *status;
+      .ValueName("DIR")
+      .Required();
+  AddLibexecOption(program, options.libexec);
+  if (const auto status = ParseOrExit(program, argc, argv)) return *status;
   return RunOnClips(
       options.run, options.libexec,
       fmt::format("{} random places and {} items a round", kPlaces, kItems),

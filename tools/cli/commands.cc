@@ -3,9 +3,10 @@
 
 #include <bulkhead/version.h>
 
-#include <CLI/CLI.hpp>
+#include <string>
 
 #include "tools/cli/batch/batch_command.h"
+#include "tools/cli/command_line.h"
 #include "tools/cli/conformance/conformance_command.h"
 #include "tools/cli/decode/decode_command.h"
 #include "tools/cli/decode/probe_command.h"
@@ -65,40 +66,38 @@ sandbox is not available; 130 cancelled.)";
 
 }  // namespace
 
-void AddCommands(CLI::App& app, Invocation& invocation) {
-  app.name("bulkhead");
-  app.description(kPurpose);
-  app.footer(kExamples);
-  // This does not use require_subcommand(1): the check of the parser reports
-  // that a subcommand is missing, and hides the word that is not a subcommand.
-  app.require_subcommand(0, 1);
-  app.fallthrough();
-  app.set_version_flag("--version", std::string("bulkhead ") + LibraryVersion(),
-                       "Print the version and exit");
-  AddGlobalOptions(app, invocation.global);
-  AddBackendsCommand(app, invocation);
-  AddEntryPointsCommand(app, invocation);
-  AddInstallCommand(app, invocation);
-  AddUninstallCommand(app, invocation);
-  AddGrantCommand(app, invocation);
-  AddRevokeCommand(app, invocation);
-  AddGrantsCommand(app, invocation);
-  AddPsCommand(app, invocation);
-  AddTopCommand(app, invocation);
-  AddMetricsCommand(app, invocation);
-  AddEventsCommand(app, invocation);
-  AddBackendCommands(app, invocation);
-  AddProbeCommand(app, invocation);
-  AddDoctorCommand(app, invocation);
-  AddDecodeCommand(app, invocation);
-  AddBatchCommand(app, invocation);
-  AddSheetCommand(app, invocation);
-  AddDemoCommand(app, invocation);
-  AddConformanceCommand(app, invocation);
-  AddVerifyCommand(app, invocation);
-  AddCrashesCommand(app, invocation);
-  AddReplayCommand(app, invocation);
-  AddCompletionCommand(app, invocation);
+std::unique_ptr<Command> MakeProgram(Invocation& invocation) {
+  auto made = std::make_unique<Command>("bulkhead", kPurpose);
+  Command& program = *made;
+  program.SetFooter(kExamples);
+  program.TakeOneSubcommand();
+  program.TakeOptionsBehindSubcommands();
+  program.AddVersion(std::string("bulkhead ") + LibraryVersion());
+  AddGlobalOptions(program, invocation.global);
+  AddBackendsCommand(program, invocation);
+  AddEntryPointsCommand(program, invocation);
+  AddInstallCommand(program, invocation);
+  AddUninstallCommand(program, invocation);
+  AddGrantCommand(program, invocation);
+  AddRevokeCommand(program, invocation);
+  AddGrantsCommand(program, invocation);
+  AddPsCommand(program, invocation);
+  AddTopCommand(program, invocation);
+  AddMetricsCommand(program, invocation);
+  AddEventsCommand(program, invocation);
+  AddBackendCommands(program, invocation);
+  AddProbeCommand(program, invocation);
+  AddDoctorCommand(program, invocation);
+  AddDecodeCommand(program, invocation);
+  AddBatchCommand(program, invocation);
+  AddSheetCommand(program, invocation);
+  AddDemoCommand(program, invocation);
+  AddConformanceCommand(program, invocation);
+  AddVerifyCommand(program, invocation);
+  AddCrashesCommand(program, invocation);
+  AddReplayCommand(program, invocation);
+  AddCompletionCommand(program, invocation);
+  return made;
 }
 
 }  // namespace bulkhead::cli

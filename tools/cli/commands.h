@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
+#include "tools/cli/command_line.h"
 #include "tools/cli/options.h"
 
 namespace bulkhead::cli {
 
-// Adds all subcommands and the help of the program to `app`. Parsing writes to
-// `invocation`, which must outlive `app`.
-void AddCommands(CLI::App& app, Invocation& invocation);
+// Returns the program `bulkhead` with its help and all subcommands. Parsing
+// writes to `invocation`, which must outlive it.
+std::unique_ptr<Command> MakeProgram(Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
 
-#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/commands.h"
 #include "tools/cli/options.h"
 #include "tools/cli/terminal.h"
@@ -10,35 +13,19 @@
 namespace bulkhead::cli {
 namespace {
 
-std::string SubcommandsOf(const CLI::App& app) {
+std::string SubcommandsOf(const Command& program) {
   std::string names;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    names += (names.empty() ? "" : ", ") + command->get_name();
+  for (const std::string& name : program.SubcommandNames()) {
+    names += (names.empty() ? "" : ", ") + name;
   }
   return names;
 }
 
 // Returns true if the parser's `problem` begins with the name of an option of
 // all subcommands, which only `bulkhead --help` describes.
-bool IsOfEverySubcommand(const CLI::App& app, const std::string& problem) {
+bool IsOfEverySubcommand(const Command& program, const std::string& problem) {
   const std::string name = problem.substr(0, problem.find_first_of(": "));
-  return name.starts_with('-') && app.get_option_no_throw(name) != nullptr;
-}
-
-// Refuses empty values, as an unset variable of a script gives them: the parser
-// takes them for options that were not given, or for the number 0.
-void RefuseEmptyValuesIn(CLI::App& app) {
-  for (CLI::Option* option : app.get_options({})) {
-    const std::string cure = option->nonpositional()
-                                 ? "write one, or leave the option out"
-                                 : "write one";
-    option->check([cure](const std::string& value) {
-      return value.empty() ? "its value is empty; " + cure : std::string();
-    });
-  }
-  for (CLI::App* command : app.get_subcommands({})) {
-    RefuseEmptyValuesIn(*command);
-  }
+  return name.starts_with('-') && program.HasOption(name);
 }
 
 // Returns "NAME: "VALUE" is no whole number in its range" for the parser's
@@ -56,16 +43,16 @@ std::string Reworded(const std::string& problem) {
 }
 
 // Returns the parser's error with the command that prints the right help.
-Status Explain(const CLI::App& app, const CLI::ParseError& error) {
-  const auto chosen = app.get_subcommands();
-  std::string problem = Reworded(error.what());
-  const bool general = chosen.empty() || IsOfEverySubcommand(app, problem);
-  const std::string help = " (see bulkhead " +
-                           (general ? "" : chosen.front()->get_name() + " ") +
-                           "--help)";
-  if (const auto words = app.remaining(); chosen.empty() && !words.empty()) {
+Status Explain(const Command& program, const Status& error) {
+  const std::string chosen = program.Chosen();
+  std::string problem = Reworded(error.message());
+  const bool general = chosen.empty() || IsOfEverySubcommand(program, problem);
+  const std::string help =
+      " (see bulkhead " + (general ? "" : chosen + " ") + "--help)";
+  if (const auto words = program.UnknownWords();
+      chosen.empty() && !words.empty()) {
     problem = "there is no subcommand " + words.front() + "; there are " +
-              SubcommandsOf(app);
+              SubcommandsOf(program);
   }
   return Status(Code::kInvalidArgument, problem + help);
 }
@@ -92,20 +79,15 @@ int Run(int argc, char** argv) {
     return Fail(status);
   }
   Invocation invocation;
-  CLI::App app;
-  AddCommands(app, invocation);
-  RefuseEmptyValuesIn(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& answer) {  // --help or --version
-    return app.exit(answer);
-  } catch (const CLI::ParseError& error) {
-    return Fail(Explain(app, error));
-  }
+  const std::unique_ptr<Command> program = MakeProgram(invocation);
+  program->RefuseEmptyValues();
+  const Result<bool> parsed = program->Parse(argc, argv);
+  if (!parsed) return Fail(Explain(*program, parsed.error()));
+  if (!*parsed) return 0;  // --help or --version
   if (!invocation.run) {
-    return Fail(Status(
-        Code::kInvalidArgument,
-        "name a subcommand: " + SubcommandsOf(app) + " (see bulkhead --help)"));
+    return Fail(Status(Code::kInvalidArgument,
+                       "name a subcommand: " + SubcommandsOf(*program) +
+                           " (see bulkhead --help)"));
   }
   return invocation.run();
 }

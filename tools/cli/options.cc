@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/options.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -13,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/libexec.h"
 
 namespace bulkhead::cli {
@@ -137,76 +137,83 @@ std::string ProblemOfList(const std::string& list) {
   return std::string();
 }
 
-void AddListOption(CLI::App& app, const std::string& name,
+void AddListOption(Command& program, const std::string& name,
                    std::vector<std::string>& lists, const std::string& text) {
-  app.add_option(name, lists, text)
-      ->type_name("A,B,...")
-      ->allow_extra_args(false)
-      ->check(ProblemOfList);
+  program.AddOption(name, &lists, text)
+      .ValueName("A,B,...")
+      .OneValueEach()
+      .Check(ProblemOfList);
 }
 
 }  // namespace
 
-CLI::App* AddSubcommand(CLI::App& app, Invocation& invocation,
-                        const std::string& name, const std::string& purpose,
-                        const std::string& examples,
-                        std::function<int(const GlobalOptions&)> run) {
-  CLI::App* command = app.add_subcommand(name, purpose);
-  command->footer(examples);
-  command->callback([run = std::move(run), &invocation] {
+Command& AddSubcommand(Command& program, Invocation& invocation,
+                       const std::string& name, const std::string& purpose,
+                       const std::string& examples,
+                       std::function<int(const GlobalOptions&)> run) {
+  Command& command = program.AddSubcommand(name, purpose);
+  command.SetFooter(examples);
+  command.OnChosen([run = std::move(run), &invocation] {
     invocation.run = [run, &invocation] { return run(invocation.global); };
   });
   return command;
 }
 
-void AddGlobalOptions(CLI::App& app, GlobalOptions& global) {
-  app.add_option("--plugin-path", global.plugin_path,
+void AddGlobalOptions(Command& program, GlobalOptions& global) {
+  program
+      .AddOption("--plugin-path", &global.plugin_path,
                  "Look for backends in DIR instead of the standard "
                  "directories; may be repeated")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
-  app.add_option("--sandbox-floor", global.sandbox_floor,
+      .ValueName("DIR")
+      .OneValueEach();
+  program
+      .AddOption("--sandbox-floor", &global.sandbox_floor,
                  "Refuse to decode in a sandbox weaker than this: full "
                  "(default) or reduced (no namespaces)")
-      ->type_name("TIER")
-      ->check(CLI::IsMember({"full", "reduced"}));
-  app.add_flag("--require-memory-cgroup", global.require_memory_cgroup,
-               "Refuse to decode unless a cgroup limits the memory of each "
-               "backend as a whole");
-  app.add_option("--libexec", global.libexec,
+      .ValueName("TIER")
+      .OneOf({"full", "reduced"});
+  program.AddFlag("--require-memory-cgroup", &global.require_memory_cgroup,
+                  "Refuse to decode unless a cgroup limits the memory of each "
+                  "backend as a whole");
+  program
+      .AddOption("--libexec", &global.libexec,
                  "The directory of bulkheadd and the programs it starts")
-      ->type_name("DIR");
-  app.add_option("--max-frame-pixels", global.max_frame_pixels,
+      .ValueName("DIR");
+  program
+      .AddOption("--max-frame-pixels", &global.max_frame_pixels,
                  "Refuse pictures that have more than N pixels (default "
                  "64000000); the same as --limit frame-pixels=N")
-      ->type_name("N")
-      ->check(ProblemOfNumber);
-  app.add_option("--max-session-bytes", global.max_session_bytes,
+      .ValueName("N")
+      .Check(ProblemOfNumber);
+  program
+      .AddOption("--max-session-bytes", &global.max_session_bytes,
                  "Bytes of memory that one stream may take (default "
                  "1073741824); the same as --limit session-bytes=N")
-      ->type_name("N")
-      ->check(ProblemOfNumber);
-  app.add_option("--limit", global.limits,
+      .ValueName("N")
+      .Check(ProblemOfNumber);
+  program
+      .AddOption("--limit", &global.limits,
                  "Set a limit (" + LimitNames() + "); may be repeated")
-      ->type_name("NAME=N")
-      ->allow_extra_args(false)
-      ->check([](const std::string& words) {
+      .ValueName("NAME=N")
+      .OneValueEach()
+      .Check([](const std::string& words) {
         HostOptions nobody;
         const Status status = SetLimit(words, nobody);
         return status.ok() ? std::string() : status.message();
       });
-  app.add_option("--allow", global.allow,
+  program
+      .AddOption("--allow", &global.allow,
                  "Open only these containers and codecs: all (default) or web, "
                  "which is what browsers play")
-      ->type_name("SET")
-      ->check(CLI::IsMember({"all", "web"}));
-  AddListOption(app, "--allow-containers", global.allow_containers,
+      .ValueName("SET")
+      .OneOf({"all", "web"});
+  AddListOption(program, "--allow-containers", global.allow_containers,
                 "Open only these containers, as probe names them; lists that "
                 "are given together are joined");
-  AddListOption(app, "--allow-codecs", global.allow_codecs,
+  AddListOption(program, "--allow-codecs", global.allow_codecs,
                 "Decode only these codecs, as probe names them; lists that are "
                 "given together are joined");
-  app.add_flag("-q,--quiet", global.quiet, "Print nothing but errors");
+  program.AddFlag("-q,--quiet", &global.quiet, "Print nothing but errors");
 }
 
 Status SetLimit(const std::string& words, HostOptions& options) {

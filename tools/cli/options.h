@@ -9,11 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace bulkhead::cli {
+
+class Command;
 
 // The options that every subcommand accepts.
 struct GlobalOptions {
@@ -42,14 +40,14 @@ struct Invocation {
 
 // Adds a subcommand with a line and a page of help. `run` does the work and
 // returns the exit status; it is called after all arguments were parsed.
-CLI::App* AddSubcommand(CLI::App& app, Invocation& invocation,
-                        const std::string& name, const std::string& purpose,
-                        const std::string& examples,
-                        std::function<int(const GlobalOptions&)> run);
+Command& AddSubcommand(Command& program, Invocation& invocation,
+                       const std::string& name, const std::string& purpose,
+                       const std::string& examples,
+                       std::function<int(const GlobalOptions&)> run);
 
-// Adds the global options to `app`. Parsing writes to `global`, which must
-// outlive `app`.
-void AddGlobalOptions(CLI::App& app, GlobalOptions& global);
+// Adds the global options to `program`. Parsing writes to `global`, which must
+// outlive `program`.
+void AddGlobalOptions(Command& program, GlobalOptions& global);
 
 // Sets the limit or deadline that `words` names, such as "streams=64" or
 // "frame-ms=500". Returns kInvalidArgument, with a list of all limits, for an

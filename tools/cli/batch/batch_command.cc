@@ -3,7 +3,6 @@
 
 #include <sched.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,6 +16,7 @@
 #include "tools/cli/batch/batch_report.h"
 #include "tools/cli/batch/batch_run.h"
 #include "tools/cli/batch/batch_stop.h"
+#include "tools/cli/command_line.h"
 #include "tools/cli/decode/decode_job.h"
 #include "tools/cli/decode/decode_options.h"
 #include "tools/cli/decode/progress.h"
@@ -191,49 +191,49 @@ int RunBatch(const GlobalOptions& global, const Options& options) {
 
 }  // namespace
 
-void AddBatchCommand(CLI::App& app, Invocation& invocation) {
+void AddBatchCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command =
-      AddSubcommand(app, invocation, "batch",
+  Command& command =
+      AddSubcommand(program, invocation, "batch",
                     "Decode many files into a directory, in shards, resumably",
                     kExamples, [options](const GlobalOptions& global) {
                       return RunBatch(global, *options);
                     });
-  command->add_option("FILE", options->decode.files, "The files");
+  command.AddOption("FILE", &options->decode.files, "The files");
   command
-      ->add_option("--files-from", options->files_from,
-                   "Read more files from this list, one on each line; - is "
-                   "stdin")
-      ->type_name("LIST");
-  command->add_flag("--null", options->nul_separated,
-                    "The names in LIST end with NUL, as find -print0 writes "
-                    "them");
+      .AddOption("--files-from", &options->files_from,
+                 "Read more files from this list, one on each line; - is "
+                 "stdin")
+      .ValueName("LIST");
+  command.AddFlag("--null", &options->nul_separated,
+                  "The names in LIST end with NUL, as find -print0 writes "
+                  "them");
   command
-      ->add_option("--relative-to", options->relative_to,
-                   "Keep the directories between ROOT and a file below DIR "
-                   "(default: none are kept)")
-      ->type_name("ROOT");
+      .AddOption("--relative-to", &options->relative_to,
+                 "Keep the directories between ROOT and a file below DIR "
+                 "(default: none are kept)")
+      .ValueName("ROOT");
   command
-      ->add_option("-o,--output", options->directory,
-                   "The directory of the outputs; created if it is missing")
-      ->type_name("DIR")
-      ->required();
+      .AddOption("-o,--output", &options->directory,
+                 "The directory of the outputs; created if it is missing")
+      .ValueName("DIR")
+      .Required();
   command
-      ->add_option("--shard", options->shard,
-                   "Decode only shard I of N, I from 1 to N")
-      ->type_name("I/N");
+      .AddOption("--shard", &options->shard,
+                 "Decode only shard I of N, I from 1 to N")
+      .ValueName("I/N");
   command
-      ->add_option("--jobs", options->jobs,
-                   "Decode this many files at once (default: the processors "
-                   "that this process may use)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
-  AddDecodeOptions(*command, options->decode);
-  command->add_flag("--json", options->decode.json,
-                    "Print the summary as JSON on stdout");
-  command->add_flag("--progress", options->decode.progress,
-                    "Show files, frames and failures while it runs, also where "
-                    "stderr is no terminal");
+      .AddOption("--jobs", &options->jobs,
+                 "Decode this many files at once (default: the processors "
+                 "that this process may use)")
+      .ValueName("N")
+      .Range(1, 1024);
+  AddDecodeOptions(command, options->decode);
+  command.AddFlag("--json", &options->decode.json,
+                  "Print the summary as JSON on stdout");
+  command.AddFlag("--progress", &options->decode.progress,
+                  "Show files, frames and failures while it runs, also where "
+                  "stderr is no terminal");
 }
 
 }  // namespace bulkhead::cli

@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead batch FILE... -o DIR`, which decodes many files into a
 // directory, or one shard of them, and goes on where an earlier run ended.
-void AddBatchCommand(CLI::App& app, Invocation& invocation);
+void AddBatchCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "core/base/status_macros.h"
+#include "tools/cli/command_line.h"
 #include "tools/cli/conformance/checks.h"
 #include "tools/cli/conformance/interruption.h"
 #include "tools/cli/conformance/reference_clip.h"
@@ -221,44 +221,43 @@ int RunConformance(const GlobalOptions& global, const Options& options) {
 
 }  // namespace
 
-void AddConformanceCommand(CLI::App& app, Invocation& invocation) {
+void AddConformanceCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = AddSubcommand(
-      app, invocation, "conformance",
+  Command& command = AddSubcommand(
+      program, invocation, "conformance",
       "Test whether a backend keeps to the rules of bulkhead_backend.h",
       kExamples, [options](const GlobalOptions& global) {
         return RunConformance(global, *options);
       });
   command
-      ->add_option("backend", options->request.backend,
-                   "The backend, by the name that `bulkhead backends` lists")
-      ->type_name("BACKEND")
-      ->required();
+      .AddOption("backend", &options->request.backend,
+                 "The backend, by the name that `bulkhead backends` lists")
+      .ValueName("BACKEND")
+      .Required();
   command
-      ->add_option("--device,-d", options->request.device,
-                   "The device (default: the first of the backend)")
-      ->type_name("DEVICE");
+      .AddOption("--device,-d", &options->request.device,
+                 "The device (default: the first of the backend)")
+      .ValueName("DEVICE");
   command
-      ->add_option("--codec", options->codecs,
-                   "Make clips of these codecs only (default: all)")
-      ->type_name("CODEC,...")
-      ->delimiter(',');
+      .AddOption("--codec", &options->codecs,
+                 "Make clips of these codecs only (default: all)")
+      .ValueName("CODEC,...")
+      .SplitAt(',');
   command
-      ->add_option("--media", options->request.media,
-                   "Also decode the files of this directory, which are sound")
-      ->type_name("DIR");
+      .AddOption("--media", &options->request.media,
+                 "Also decode the files of this directory, which are sound")
+      .ValueName("DIR");
   command
-      ->add_option(
-          "--without", options->without,
-          "Leave out the checks that have this in their names, such as "
-          "leaks")
-      ->type_name("TEXT,...")
-      ->delimiter(',');
+      .AddOption("--without", &options->without,
+                 "Leave out the checks that have this in their names, such as "
+                 "leaks")
+      .ValueName("TEXT,...")
+      .SplitAt(',');
   command
-      ->add_option("--junit", options->junit,
-                   "Also write the report as the XML of JUnit")
-      ->type_name("FILE");
-  command->add_flag("--json", options->json, "Print the report as JSON");
+      .AddOption("--junit", &options->junit,
+                 "Also write the report as the XML of JUnit")
+      .ValueName("FILE");
+  command.AddFlag("--json", &options->json, "Print the report as JSON");
 }
 
 }  // namespace bulkhead::cli

@@ -6,6 +6,6 @@
 namespace bulkhead::cli {
 
 // Adds `bulkhead conformance`, the integration tests of one backend.
-void AddConformanceCommand(CLI::App& app, Invocation& invocation);
+void AddConformanceCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/decode/decode_audio.h"
 #include "tools/cli/decode/decode_file.h"
 #include "tools/cli/decode/decode_job.h"
@@ -127,27 +127,28 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
 
 }  // namespace
 
-void AddDecodeCommand(CLI::App& app, Invocation& invocation) {
+void AddDecodeCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<DecodeOptions>();
-  CLI::App* command = AddSubcommand(
-      app, invocation, "decode", "Decode frames to pictures, pixels or hashes",
-      kExamples, [options](const GlobalOptions& global) {
-        return RunDecode(global, *options);
-      });
-  command->add_option("FILE", options->files, "The video files; - is stdin")
-      ->required();
-  AddDecodeOptions(*command, *options);
+  Command& command =
+      AddSubcommand(program, invocation, "decode",
+                    "Decode frames to pictures, pixels or hashes", kExamples,
+                    [options](const GlobalOptions& global) {
+                      return RunDecode(global, *options);
+                    });
+  command.AddOption("FILE", &options->files, "The video files; - is stdin")
+      .Required();
+  AddDecodeOptions(command, *options);
   command
-      ->add_option("-o,--output", options->output,
-                   "The output; - is stdout (default). Missing directories "
-                   "are created; {name} is the name of the input file")
-      ->type_name("OUT");
-  command->add_flag("--json", options->json,
-                    "Print JSON on stdout: the result of each file, with its "
-                    "damaged ranges");
-  command->add_flag("--progress", options->progress,
-                    "Show a progress bar for each file, also where stderr is "
-                    "no terminal");
+      .AddOption("-o,--output", &options->output,
+                 "The output; - is stdout (default). Missing directories "
+                 "are created; {name} is the name of the input file")
+      .ValueName("OUT");
+  command.AddFlag("--json", &options->json,
+                  "Print JSON on stdout: the result of each file, with its "
+                  "damaged ranges");
+  command.AddFlag("--progress", &options->progress,
+                  "Show a progress bar for each file, also where stderr is "
+                  "no terminal");
 }
 
 }  // namespace bulkhead::cli

@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead decode FILE...`, which decodes one stream of each file, whole
 // or in part, to pictures, raw pixels, samples, hashes or nothing.
-void AddDecodeCommand(CLI::App& app, Invocation& invocation);
+void AddDecodeCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -3,16 +3,14 @@
 
 #include "tools/cli/decode/decode_job.h"
 
-namespace CLI {
-class App;
-}
-
 namespace bulkhead::cli {
+
+class Command;
 
 // Adds the options that say what is decoded of a file, on which device and to
 // which format: those that `bulkhead decode` and `bulkhead batch` share. Files
 // and outputs are the subcommands' own. Parsing writes to `options`, which must
 // outlive `command`.
-void AddDecodeOptions(CLI::App& command, DecodeOptions& options);
+void AddDecodeOptions(Command& command, DecodeOptions& options);
 
 }  // namespace bulkhead::cli

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/decode/input.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
@@ -151,23 +151,23 @@ int RunProbe(const GlobalOptions& global, const ProbeCommandOptions& options) {
 
 }  // namespace
 
-void AddProbeCommand(CLI::App& app, Invocation& invocation) {
+void AddProbeCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<ProbeCommandOptions>();
-  CLI::App* command = AddSubcommand(
-      app, invocation, "probe", "Describe media files and their streams",
+  Command& command = AddSubcommand(
+      program, invocation, "probe", "Describe media files and their streams",
       kExamples, [options](const GlobalOptions& global) {
         return RunProbe(global, *options);
       });
-  command->add_option("FILE", options->files, "Media files; - is stdin")
-      ->required();
+  command.AddOption("FILE", &options->files, "Media files; - is stdin")
+      .Required();
   command
-      ->add_option("--device", options->probe.device,
-                   "Read the file in the sandbox of this device's backend "
-                   "(default cpu)")
-      ->type_name("D");
-  command->add_flag("--count", options->probe.scan,
-                    "Read every packet: count the frames, find begin and end");
-  command->add_flag("--json", options->json, "Print JSON on stdout");
+      .AddOption("--device", &options->probe.device,
+                 "Read the file in the sandbox of this device's backend "
+                 "(default cpu)")
+      .ValueName("D");
+  command.AddFlag("--count", &options->probe.scan,
+                  "Read every packet: count the frames, find begin and end");
+  command.AddFlag("--json", &options->json, "Print JSON on stdout");
 }
 
 }  // namespace bulkhead::cli

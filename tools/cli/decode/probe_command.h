@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead probe FILE...`, which prints the metadata of each file and of
 // each stream in it. A sandboxed worker reads the files, without decoding.
-void AddProbeCommand(CLI::App& app, Invocation& invocation);
+void AddProbeCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

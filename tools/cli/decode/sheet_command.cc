@@ -4,7 +4,6 @@
 #include <bulkhead/host.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <string>
 #include <tuple>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/decode/input.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/writers/contact_sheet.h"
@@ -113,36 +113,36 @@ int RunSheet(const GlobalOptions& global, const SheetOptions& options) {
 
 }  // namespace
 
-void AddSheetCommand(CLI::App& app, Invocation& invocation) {
+void AddSheetCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<SheetOptions>();
   options->video.on_corrupt = OnCorrupt::kNearest;
-  CLI::App* command =
-      AddSubcommand(app, invocation, "sheet",
+  Command& command =
+      AddSubcommand(program, invocation, "sheet",
                     "Draw frames of a file side by side, with their times",
                     kExamples, [options](const GlobalOptions& global) {
                       return RunSheet(global, *options);
                     });
-  command->add_option("FILE", options->file, "The video file; - is stdin")
-      ->required();
-  command->add_option("-o,--output", options->output, "The PNG file to write")
-      ->type_name("PNG")
-      ->required();
+  command.AddOption("FILE", &options->file, "The video file; - is stdin")
+      .Required();
+  command.AddOption("-o,--output", &options->output, "The PNG file to write")
+      .ValueName("PNG")
+      .Required();
   command
-      ->add_option("--device", options->video.device,
-                   "Device to decode on (default cpu)")
-      ->type_name("D");
+      .AddOption("--device", &options->video.device,
+                 "Device to decode on (default cpu)")
+      .ValueName("D");
   command
-      ->add_option("--stream", options->video.stream_index,
-                   "Index of the stream (default: the first video stream)")
-      ->type_name("N");
+      .AddOption("--stream", &options->video.stream_index,
+                 "Index of the stream (default: the first video stream)")
+      .ValueName("N");
   for (const auto& [name, value, most, text] :
        {std::tuple{"--columns", &options->columns, 100, "Cells in a row"},
         std::tuple{"--rows", &options->rows, 100, "Rows of cells"},
         std::tuple{"--width", &options->width, 4096, "Pixels of a cell"}}) {
-    command->add_option(name, *value, text)
-        ->type_name("N")
-        ->capture_default_str()
-        ->check(CLI::Range(1, most));
+    command.AddOption(name, value, text)
+        .ValueName("N")
+        .ShowDefault()
+        .Range(1, most);
   }
 }
 

@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead sheet FILE -o sheet.png`, which draws frames at even intervals
 // of the file side by side, each with its time.
-void AddSheetCommand(CLI::App& app, Invocation& invocation);
+void AddSheetCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

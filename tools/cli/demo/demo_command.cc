@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/demo/disturbed_run.h"
 #include "tools/cli/demo/sample_clip.h"
 #include "tools/cli/terminal.h"
@@ -144,18 +144,18 @@ int RunDemo(const GlobalOptions& global, const DemoOptions& options) {
 
 }  // namespace
 
-void AddDemoCommand(CLI::App& app, Invocation& invocation) {
+void AddDemoCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<DemoOptions>();
-  CLI::App* command =
-      AddSubcommand(app, invocation, "demo",
+  Command& command =
+      AddSubcommand(program, invocation, "demo",
                     "Kill decoders in mid-stream and compare every frame",
                     kExamples, [options](const GlobalOptions& global) {
                       return RunDemo(global, *options);
                     });
   command
-      ->add_option("--output,-o", options->output,
-                   "The contact sheet (default bulkhead-demo.png)")
-      ->type_name("PNG");
+      .AddOption("--output,-o", &options->output,
+                 "The contact sheet (default bulkhead-demo.png)")
+      .ValueName("PNG");
 }
 
 }  // namespace bulkhead::cli

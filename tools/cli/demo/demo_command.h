@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead demo`, which decodes a clip while it kills the decoders, and
 // shows that the frames are the same as in an undisturbed run.
-void AddDemoCommand(CLI::App& app, Invocation& invocation);
+void AddDemoCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

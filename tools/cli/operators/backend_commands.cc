@@ -6,7 +6,6 @@
 #include <bulkhead/operators.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/user_name.h"
 
@@ -232,24 +232,22 @@ int RunCommand(const GlobalOptions& global, const CommandKind& kind,
 
 }  // namespace
 
-void AddBackendCommands(CLI::App& app, Invocation& invocation) {
+void AddBackendCommands(Command& program, Invocation& invocation) {
   for (const CommandKind& kind : kKinds) {
     const auto asked = std::make_shared<Asked>();
-    CLI::App* command =
-        AddSubcommand(app, invocation, kind.name, kind.purpose,
+    Command& command =
+        AddSubcommand(program, invocation, kind.name, kind.purpose,
                       fmt::format(kExamples, kind.name),
                       [asked, &kind](const GlobalOptions& global) {
                         return RunCommand(global, kind, *asked);
                       });
-    command->add_option("BACKEND", asked->backend, "The name of the backend")
-        ->required();
-    CLI::Option* host =
-        command
-            ->add_option("--host", asked->host, "Act on this application only")
-            ->type_name("PID");
+    command.AddOption("BACKEND", &asked->backend, "The name of the backend")
+        .Required();
+    command.AddOption("--host", &asked->host, "Act on this application only")
+        .ValueName("PID");
     command
-        ->add_flag("--all", asked->all, "Act on every application of this user")
-        ->excludes(host);
+        .AddFlag("--all", &asked->all, "Act on every application of this user")
+        .Excludes("--host");
   }
 }
 

@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead restart`, `reload`, `disable` and `enable`, which act on one
 // backend in one or all running applications of the user.
-void AddBackendCommands(CLI::App& app, Invocation& invocation);
+void AddBackendCommands(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
 
@@ -128,18 +128,18 @@ void PrintBackends(const BackendReport& report) {
   }
 }
 
-void AddBackendsCommand(CLI::App& app, Invocation& invocation) {
+void AddBackendsCommand(Command& program, Invocation& invocation) {
   const auto json = std::make_shared<bool>(false);
   const auto search = std::make_shared<bool>(false);
-  CLI::App* command =
-      AddSubcommand(app, invocation, "backends",
+  Command& command =
+      AddSubcommand(program, invocation, "backends",
                     "List the backends, their devices and their state",
                     kExamples, [json, search](const GlobalOptions& global) {
                       return RunBackends(global, *json, *search);
                     });
-  command->add_flag("--json", *json, "Print JSON on stdout");
-  command->add_flag("--search", *search,
-                    "List each place searched, and what was found there");
+  command.AddFlag("--json", json.get(), "Print JSON on stdout");
+  command.AddFlag("--search", search.get(),
+                  "List each place searched, and what was found there");
 }
 
 }  // namespace bulkhead::cli

@@ -7,7 +7,7 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead backends`, which lists the backends that discovery found and
 // the state of each.
-void AddBackendsCommand(CLI::App& app, Invocation& invocation);
+void AddBackendsCommand(Command& program, Invocation& invocation);
 
 // Prints a paragraph for each backend to stdout, and a line for
 // each diagnostic to stderr.

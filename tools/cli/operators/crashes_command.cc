@@ -4,11 +4,11 @@
 #include <bulkhead/crashes.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/crashes/crash_json.h"
+#include "tools/cli/command_line.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/operators/crash_text.h"
 #include "tools/cli/terminal.h"
@@ -36,6 +36,8 @@ struct CrashesOptions {
   uint64_t number = 0;
   bool json = false;
   bool with_media_text = false;
+  // What is asked for: RunList, RunShow or RunClear.
+  int (*run)(const CrashesOptions& options) = nullptr;
 };
 
 Json FactsOfCrash(const Crash& crash, const CrashesOptions& options) {
@@ -82,31 +84,31 @@ int RunShow(const CrashesOptions& options) {
   return FinishPrinting();
 }
 
-int RunClear() {
+int RunClear(const CrashesOptions&) {
   const Status cleared = ClearCrashes();
   return cleared.ok() ? 0 : Fail(cleared);
 }
 
 }  // namespace
 
-void AddCrashesCommand(CLI::App& app, Invocation& invocation) {
+void AddCrashesCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<CrashesOptions>();
-  CLI::App* command = AddSubcommand(
-      app, invocation, "crashes", "Show how processes of backends crashed",
-      kExamples, [options, &app](const GlobalOptions&) {
-        const CLI::App* command = app.get_subcommand("crashes");
-        if (command->got_subcommand("clear")) return RunClear();
-        return command->got_subcommand("show") ? RunShow(*options)
-                                               : RunList(*options);
-      });
-  command->require_subcommand(0, 1);
-  command->add_flag("--json", options->json, "Print JSON on stdout");
-  command->add_flag("--with-media-text", options->with_media_text,
-                    "With --json: also what processes wrote since they had "
-                    "media, which may contain parts of it");
-  CLI::App* show = command->add_subcommand("show", "Show all of one record");
-  show->add_option("N", options->number, "The number of the crash")->required();
-  command->add_subcommand("clear", "Remove all records");
+  options->run = RunList;
+  Command& command = AddSubcommand(
+      program, invocation, "crashes", "Show how processes of backends crashed",
+      kExamples,
+      [options](const GlobalOptions&) { return options->run(*options); });
+  command.TakeOneSubcommand();
+  command.AddFlag("--json", &options->json, "Print JSON on stdout");
+  command.AddFlag("--with-media-text", &options->with_media_text,
+                  "With --json: also what processes wrote since they had "
+                  "media, which may contain parts of it");
+  Command& show = command.AddSubcommand("show", "Show all of one record");
+  show.OnChosen([options] { options->run = RunShow; });
+  show.AddOption("N", &options->number, "The number of the crash").Required();
+  command.AddSubcommand("clear", "Remove all records").OnChosen([options] {
+    options->run = RunClear;
+  });
 }
 
 }  // namespace bulkhead::cli

@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead crashes [show N | clear]`, which shows or removes the records
 // that bulkheadd keeps of crashed backend processes.
-void AddCrashesCommand(CLI::App& app, Invocation& invocation);
+void AddCrashesCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "ipc/waiter.h"
+#include "tools/cli/command_line.h"
 #include "tools/cli/demo/self_test.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/operators/backends_command.h"
@@ -246,13 +246,13 @@ int RunDoctor(const GlobalOptions& global, bool json) {
 
 }  // namespace
 
-void AddDoctorCommand(CLI::App& app, Invocation& invocation) {
+void AddDoctorCommand(Command& program, Invocation& invocation) {
   const auto json = std::make_shared<bool>(false);
-  CLI::App* command = AddSubcommand(
-      app, invocation, "doctor",
+  Command& command = AddSubcommand(
+      program, invocation, "doctor",
       "Report what works here, what does not, and how to fix it", kExamples,
       [json](const GlobalOptions& global) { return RunDoctor(global, *json); });
-  command->add_flag("--json", *json, "Print JSON on stdout");
+  command.AddFlag("--json", json.get(), "Print JSON on stdout");
 }
 
 }  // namespace bulkhead::cli

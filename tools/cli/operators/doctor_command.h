@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead doctor`, which decodes a picture to find out whether decoding
 // works on this machine, and says what is missing and how to fix it if not.
-void AddDoctorCommand(CLI::App& app, Invocation& invocation);
+void AddDoctorCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
 
@@ -66,23 +66,23 @@ int RunEntryPoints(const GlobalOptions& global,
 
 }  // namespace
 
-void AddEntryPointsCommand(CLI::App& app, Invocation& invocation) {
+void AddEntryPointsCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<EntryPointsOptions>();
-  CLI::App* command =
-      AddSubcommand(app, invocation, "entry-points",
+  Command& command =
+      AddSubcommand(program, invocation, "entry-points",
                     "List the entry points of installed packages", kExamples,
                     [options](const GlobalOptions& global) {
                       return RunEntryPoints(global, *options);
                     });
   command
-      ->add_option("--path", options->path,
-                   "Search this directory instead; may be repeated, the first "
-                   "match wins")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
-  command->add_option("--group", options->group, "Only this group")
-      ->type_name("GROUP");
-  command->add_flag("--json", options->json, "Print JSON on stdout");
+      .AddOption("--path", &options->path,
+                 "Search this directory instead; may be repeated, the first "
+                 "match wins")
+      .ValueName("DIR")
+      .OneValueEach();
+  command.AddOption("--group", &options->group, "Only this group")
+      .ValueName("GROUP");
+  command.AddFlag("--json", &options->json, "Print JSON on stdout");
 }
 
 }  // namespace bulkhead::cli

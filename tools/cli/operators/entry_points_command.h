@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead entry-points`, which lists the entry points of installed
 // packages, of every group.
-void AddEntryPointsCommand(CLI::App& app, Invocation& invocation);
+void AddEntryPointsCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <signal.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/operators/event_facts.h"
 #include "tools/cli/output.h"
 #include "tools/cli/terminal.h"
@@ -97,25 +97,25 @@ int RunEvents(std::optional<int> host, bool follow, bool json) {
 
 }  // namespace
 
-void AddEventsCommand(CLI::App& app, Invocation& invocation) {
+void AddEventsCommand(Command& program, Invocation& invocation) {
   struct Options {
     std::optional<int> host;
     bool follow = false;
     bool json = false;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* command = AddSubcommand(
-      app, invocation, "events", "List what happened to backends and sessions",
-      kExamples, [options](const GlobalOptions&) {
+  Command& command = AddSubcommand(
+      program, invocation, "events",
+      "List what happened to backends and sessions", kExamples,
+      [options](const GlobalOptions&) {
         return RunEvents(options->host, options->follow, options->json);
       });
-  command
-      ->add_option("--host", options->host, "Only events of this application")
-      ->type_name("PID");
-  command->add_flag("--follow", options->follow,
-                    "Print new events as they happen");
-  command->add_flag("--json", options->json,
-                    "Print a line of JSON for each event on stdout");
+  command.AddOption("--host", &options->host, "Only events of this application")
+      .ValueName("PID");
+  command.AddFlag("--follow", &options->follow,
+                  "Print new events as they happen");
+  command.AddFlag("--json", &options->json,
+                  "Print a line of JSON for each event on stdout");
 }
 
 }  // namespace bulkhead::cli

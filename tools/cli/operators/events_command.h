@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead events`, which prints the events of backends and sessions:
 // those kept so far, and with --follow each new one.
-void AddEventsCommand(CLI::App& app, Invocation& invocation);
+void AddEventsCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

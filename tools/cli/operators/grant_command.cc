@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -14,6 +13,7 @@
 
 #include "core/base/digest.h"
 #include "ipc/unique_fd.h"
+#include "tools/cli/command_line.h"
 #include "tools/cli/operators/grant_options.h"
 #include "tools/cli/terminal.h"
 #include "tools/grants/grant_text.h"
@@ -144,26 +144,26 @@ int RunGrant(const GlobalOptions& global, const GrantOptions& options) {
 
 }  // namespace
 
-void AddGrantCommand(CLI::App& app, Invocation& invocation) {
+void AddGrantCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<GrantOptions>();
-  CLI::App* command =
-      AddSubcommand(app, invocation, "grant",
+  Command& command =
+      AddSubcommand(program, invocation, "grant",
                     "Grant a backend devices, files or resources it asks for",
                     kExamples, [options](const GlobalOptions& global) {
                       return RunGrant(global, *options);
                     });
-  command->add_option("BACKEND", options->backend, "The name of the backend")
-      ->required();
-  command->add_option("PERMISSION", options->permissions,
-                      "What to grant, such as read=/usr/share/acme");
-  command->add_flag("--all", options->all,
-                    "Grant all that the backend asks for");
-  command->add_flag("--any-hash", options->any_hash,
-                    "Grant for any shared object, also after an update");
-  command->add_flag("--system", options->system,
-                    "Grant for all users, in /etc/bulkhead/grants.toml");
-  command->add_flag("--force", options->force,
-                    "Grant also what the backend does not ask for");
+  command.AddOption("BACKEND", &options->backend, "The name of the backend")
+      .Required();
+  command.AddOption("PERMISSION", &options->permissions,
+                    "What to grant, such as read=/usr/share/acme");
+  command.AddFlag("--all", &options->all,
+                  "Grant all that the backend asks for");
+  command.AddFlag("--any-hash", &options->any_hash,
+                  "Grant for any shared object, also after an update");
+  command.AddFlag("--system", &options->system,
+                  "Grant for all users, in /etc/bulkhead/grants.toml");
+  command.AddFlag("--force", &options->force,
+                  "Grant also what the backend does not ask for");
 }
 
 }  // namespace bulkhead::cli

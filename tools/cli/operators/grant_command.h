@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead grant`, which grants a backend permissions that it asks for
 // beyond its own files.
-void AddGrantCommand(CLI::App& app, Invocation& invocation);
+void AddGrantCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/grants/grant_reader.h"
+#include "tools/cli/command_line.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/operators/grant_options.h"
 #include "tools/cli/terminal.h"
@@ -93,12 +93,13 @@ int RunGrants(bool json) {
 
 }  // namespace
 
-void AddGrantsCommand(CLI::App& app, Invocation& invocation) {
+void AddGrantsCommand(Command& program, Invocation& invocation) {
   const auto json = std::make_shared<bool>(false);
-  CLI::App* command = AddSubcommand(
-      app, invocation, "grants", "List all grants and the files they are in",
-      kExamples, [json](const GlobalOptions&) { return RunGrants(*json); });
-  command->add_flag("--json", *json, "Print JSON on stdout");
+  Command& command =
+      AddSubcommand(program, invocation, "grants",
+                    "List all grants and the files they are in", kExamples,
+                    [json](const GlobalOptions&) { return RunGrants(*json); });
+  command.AddFlag("--json", json.get(), "Print JSON on stdout");
 }
 
 }  // namespace bulkhead::cli

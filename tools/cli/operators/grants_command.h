@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead grants`, which lists what the operator has granted to which
 // backend, and in which file.
-void AddGrantsCommand(CLI::App& app, Invocation& invocation);
+void AddGrantsCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/base/environment.h"
 #include "core/discovery/version.h"
+#include "tools/cli/command_line.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
 #include "tools/install/installation.h"
@@ -122,24 +122,24 @@ int RunInstall(const GlobalOptions& global, const InstallOptions& options) {
 
 }  // namespace
 
-void AddInstallCommand(CLI::App& app, Invocation& invocation) {
+void AddInstallCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<InstallOptions>();
-  CLI::App* command = AddSubcommand(
-      app, invocation, "install",
+  Command& command = AddSubcommand(
+      program, invocation, "install",
       "Install a backend from a wheel or an unpacked distribution", kExamples,
       [options](const GlobalOptions& global) {
         return RunInstall(global, *options);
       });
   command
-      ->add_option("SOURCE", options->source,
-                   "A .whl file, or a folder with a NAME-VERSION.dist-info")
-      ->type_name("WHEEL|DIR")
-      ->required();
+      .AddOption("SOURCE", &options->source,
+                 "A .whl file, or a folder with a NAME-VERSION.dist-info")
+      .ValueName("WHEEL|DIR")
+      .Required();
   command
-      ->add_option("--into", options->into,
-                   "The plugin directory; created if it does not exist")
-      ->type_name("DIR");
-  command->add_flag("--json", options->json, "Print JSON on stdout");
+      .AddOption("--into", &options->into,
+                 "The plugin directory; created if it does not exist")
+      .ValueName("DIR");
+  command.AddFlag("--json", &options->json, "Print JSON on stdout");
 }
 
 }  // namespace bulkhead::cli

@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead install`, which installs a vendor's wheel into a plugin
 // directory.
-void AddInstallCommand(CLI::App& app, Invocation& invocation);
+void AddInstallCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

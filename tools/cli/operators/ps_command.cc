@@ -7,7 +7,6 @@
 #include <locale.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,6 +18,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/operators/fit.h"
 #include "tools/cli/terminal.h"
@@ -306,18 +306,18 @@ int RunPs(const PsOptions& options) {
 
 }  // namespace
 
-void AddPsCommand(CLI::App& app, Invocation& invocation) {
+void AddPsCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<PsOptions>();
-  CLI::App* command = AddSubcommand(
-      app, invocation, "ps",
+  Command& command = AddSubcommand(
+      program, invocation, "ps",
       "List the running applications, their backends and sessions", kExamples,
       [options](const GlobalOptions&) { return RunPs(*options); });
-  command->add_option("--host", options->host, "Only this application")
-      ->type_name("PID");
-  command->add_flag("--watch", options->watch,
-                    "List them every second, until ^C");
-  command->add_flag("--json", options->json,
-                    "Print JSON on stdout; a line for each listing of --watch");
+  command.AddOption("--host", &options->host, "Only this application")
+      .ValueName("PID");
+  command.AddFlag("--watch", &options->watch,
+                  "List them every second, until ^C");
+  command.AddFlag("--json", &options->json,
+                  "Print JSON on stdout; a line for each listing of --watch");
 }
 
 }  // namespace bulkhead::cli

@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead ps`, which lists the running applications of this user with
 // their backends and sessions.
-void AddPsCommand(CLI::App& app, Invocation& invocation);
+void AddPsCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

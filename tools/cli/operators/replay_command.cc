@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <fstream>
 #include <memory>
 #include <vector>
 
 #include "core/base/record_hash.h"
+#include "tools/cli/command_line.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {
@@ -257,20 +257,20 @@ int RunReplay(const GlobalOptions& global, const ReplayOptions& options) {
 
 }  // namespace
 
-void AddReplayCommand(CLI::App& app, Invocation& invocation) {
+void AddReplayCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<ReplayOptions>();
-  CLI::App* command =
-      AddSubcommand(app, invocation, "replay",
+  Command& command =
+      AddSubcommand(program, invocation, "replay",
                     "Repeat the request that crashed a backend's process",
                     kExamples, [options](const GlobalOptions& global) {
                       return RunReplay(global, *options);
                     });
   command
-      ->add_option("N", options->number,
-                   "Number of the crash, as `bulkhead crashes` lists them")
-      ->required();
-  command->add_flag("--despite-quarantine", options->despite_quarantine,
-                    "Start the backend even if it is quarantined");
+      .AddOption("N", &options->number,
+                 "Number of the crash, as `bulkhead crashes` lists them")
+      .Required();
+  command.AddFlag("--despite-quarantine", &options->despite_quarantine,
+                  "Start the backend even if it is quarantined");
 }
 
 }  // namespace bulkhead::cli

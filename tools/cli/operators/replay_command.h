@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead replay N`, which repeats in a new process the request that was
 // being served when a backend's process crashed.
-void AddReplayCommand(CLI::App& app, Invocation& invocation);
+void AddReplayCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "core/grants/grant_reader.h"
+#include "tools/cli/command_line.h"
 #include "tools/cli/operators/grant_options.h"
 #include "tools/cli/terminal.h"
 #include "tools/grants/grant_text.h"
@@ -72,21 +72,21 @@ int RunRevoke(const GlobalOptions& global, const RevokeOptions& options) {
 
 }  // namespace
 
-void AddRevokeCommand(CLI::App& app, Invocation& invocation) {
+void AddRevokeCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<RevokeOptions>();
-  CLI::App* command =
-      AddSubcommand(app, invocation, "revoke",
+  Command& command =
+      AddSubcommand(program, invocation, "revoke",
                     "Take away what `bulkhead grant` gave to a backend",
                     kExamples, [options](const GlobalOptions& global) {
                       return RunRevoke(global, *options);
                     });
-  command->add_option("BACKEND", options->backend, "The name of the backend")
-      ->required();
-  command->add_option(
-      "PERMISSION", options->permissions,
+  command.AddOption("BACKEND", &options->backend, "The name of the backend")
+      .Required();
+  command.AddOption(
+      "PERMISSION", &options->permissions,
       "What to revoke, such as read=/usr/share/acme (default: all)");
-  command->add_flag("--system", options->system,
-                    "Edit /etc/bulkhead/grants.toml instead of your own file");
+  command.AddFlag("--system", &options->system,
+                  "Edit /etc/bulkhead/grants.toml instead of your own file");
 }
 
 }  // namespace bulkhead::cli

@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead revoke`, which takes away permissions that `bulkhead grant`
 // gave.
-void AddRevokeCommand(CLI::App& app, Invocation& invocation);
+void AddRevokeCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/base/environment.h"
+#include "tools/cli/command_line.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
 #include "tools/install/installation.h"
@@ -65,20 +65,20 @@ int RunUninstall(const GlobalOptions& global, const UninstallOptions& options) {
 
 }  // namespace
 
-void AddUninstallCommand(CLI::App& app, Invocation& invocation) {
+void AddUninstallCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<UninstallOptions>();
-  CLI::App* command = AddSubcommand(
-      app, invocation, "uninstall", "Remove an installed distribution",
+  Command& command = AddSubcommand(
+      program, invocation, "uninstall", "Remove an installed distribution",
       kExamples, [options](const GlobalOptions& global) {
         return RunUninstall(global, *options);
       });
-  command->add_option("NAME", options->name, "The name of the distribution")
-      ->required();
+  command.AddOption("NAME", &options->name, "The name of the distribution")
+      .Required();
   command
-      ->add_option("--from", options->from,
-                   "The plugin directory that contains it")
-      ->type_name("DIR");
-  command->add_flag("--json", options->json, "Print JSON on stdout");
+      .AddOption("--from", &options->from,
+                 "The plugin directory that contains it")
+      .ValueName("DIR");
+  command.AddFlag("--json", &options->json, "Print JSON on stdout");
 }
 
 }  // namespace bulkhead::cli

@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead uninstall`, which removes a distribution from a plugin
 // directory.
-void AddUninstallCommand(CLI::App& app, Invocation& invocation);
+void AddUninstallCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/reference/completion_command.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/reference/completion.h"
 #include "tools/cli/terminal.h"
 
@@ -21,12 +21,13 @@ The packages of Bulkhead install these files already.)";
 
 }  // namespace
 
-void AddCompletionCommand(CLI::App& app, Invocation& invocation) {
+void AddCompletionCommand(Command& program, Invocation& invocation) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command = AddSubcommand(
-      app, invocation, "completion", "Print the completion script of a shell",
-      kExamples, [&app, shell](const GlobalOptions&) {
-        const CommandReference reference = Describe(app);
+  Command& command = AddSubcommand(
+      program, invocation, "completion",
+      "Print the completion script of a shell", kExamples,
+      [&program, shell](const GlobalOptions&) {
+        const CommandReference reference = Describe(program);
         std::string script = *shell == "bash"   ? BashCompletion(reference)
                              : *shell == "fish" ? FishCompletion(reference)
                                                 : ZshCompletion(reference);
@@ -34,9 +35,9 @@ void AddCompletionCommand(CLI::App& app, Invocation& invocation) {
         Print(script);
         return FinishPrinting();
       });
-  command->add_option("SHELL", *shell, "The shell: bash, fish or zsh")
-      ->required()
-      ->check(CLI::IsMember({"bash", "fish", "zsh"}));
+  command.AddOption("SHELL", shell.get(), "The shell: bash, fish or zsh")
+      .Required()
+      .OneOf({"bash", "fish", "zsh"});
 }
 
 }  // namespace bulkhead::cli

@@ -6,7 +6,7 @@
 namespace bulkhead::cli {
 
 // Adds `bulkhead completion SHELL`, which prints the completion of a shell. It
-// describes all subcommands of `app`, also those that are added later.
-void AddCompletionCommand(CLI::App& app, Invocation& invocation);
+// describes all subcommands of `program`, also those that are added later.
+void AddCompletionCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

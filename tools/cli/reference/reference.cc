@@ -5,6 +5,8 @@
 #include <regex>
 #include <sstream>
 
+#include "tools/cli/command_line.h"
+
 namespace bulkhead::cli {
 namespace {
 
@@ -47,17 +49,6 @@ OptionReference Describe(const CLI::Option& option) {
   return out;
 }
 
-}  // namespace
-
-OptionReference::Offer OptionReference::offer() const {
-  const std::string& word = value == "TEXT" ? names.front() : value;
-  if (word == "DIR" || word == "DIRECTORY") return Offer::kDirectories;
-  for (const char* file : {"FILE", "OUT", "WHEEL", "PATH"}) {
-    if (word.find(file) != std::string::npos) return Offer::kFiles;
-  }
-  return Offer::kNothing;
-}
-
 CommandReference Describe(const CLI::App& app) {
   CommandReference out{.name = app.get_name(),
                        .purpose = app.get_description(),
@@ -73,6 +64,21 @@ CommandReference Describe(const CLI::App& app) {
     out.subcommands.push_back(Describe(*command));
   }
   return out;
+}
+
+}  // namespace
+
+OptionReference::Offer OptionReference::offer() const {
+  const std::string& word = value == "TEXT" ? names.front() : value;
+  if (word == "DIR" || word == "DIRECTORY") return Offer::kDirectories;
+  for (const char* file : {"FILE", "OUT", "WHEEL", "PATH"}) {
+    if (word.find(file) != std::string::npos) return Offer::kFiles;
+  }
+  return Offer::kNothing;
+}
+
+CommandReference Describe(const Command& program) {
+  return Describe(program.parser());
 }
 
 }  // namespace bulkhead::cli

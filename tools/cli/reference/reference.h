@@ -4,11 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace bulkhead::cli {
+
+class Command;
 
 // These structs hold as data what the parser of the command line knows. The man
 // pages and the completions of shells are made of it, so that they say what
@@ -36,7 +34,7 @@ struct CommandReference {
   std::vector<CommandReference> subcommands;  // "show" of "crashes"
 };
 
-// Describes the program of a parser; its subcommands are those of the program.
-CommandReference Describe(const CLI::App& app);
+// Describes a program and its subcommands.
+CommandReference Describe(const Command& program);
 
 }  // namespace bulkhead::cli

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -31,9 +30,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   Invocation invocation;
-  CLI::App app;
-  AddCommands(app, invocation);
-  const CommandReference reference = Describe(app);
+  const CommandReference reference = Describe(*MakeProgram(invocation));
   const std::filesystem::path share = std::filesystem::path(argv[1]) / "share";
   bool written =
       Write(share / "man/man1/bulkhead.1", ProgramPage(reference)) &&

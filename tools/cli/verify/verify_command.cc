@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/decode/progress.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
@@ -151,28 +151,29 @@ int RunVerify(const GlobalOptions& global, const Options& options) {
 
 }  // namespace
 
-void AddVerifyCommand(CLI::App& app, Invocation& invocation) {
+void AddVerifyCommand(Command& program, Invocation& invocation) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = AddSubcommand(
-      app, invocation, "verify", "Compare the pictures that two devices decode",
-      kExamples, [options](const GlobalOptions& global) {
-        return RunVerify(global, *options);
-      });
-  command->add_option("files", options->files, "The files")
-      ->type_name("FILE")
-      ->required();
-  command->add_option("--device,-d", options->device, "The device to verify")
-      ->type_name("DEVICE")
-      ->required();
+  Command& command =
+      AddSubcommand(program, invocation, "verify",
+                    "Compare the pictures that two devices decode", kExamples,
+                    [options](const GlobalOptions& global) {
+                      return RunVerify(global, *options);
+                    });
+  command.AddOption("files", &options->files, "The files")
+      .ValueName("FILE")
+      .Required();
+  command.AddOption("--device,-d", &options->device, "The device to verify")
+      .ValueName("DEVICE")
+      .Required();
   command
-      ->add_option("--against", options->against,
-                   "The device to compare with (default cpu)")
-      ->type_name("DEVICE");
+      .AddOption("--against", &options->against,
+                 "The device to compare with (default cpu)")
+      .ValueName("DEVICE");
   command
-      ->add_option("--threads", options->threads,
-                   "The threads of each decoder; 0 lets it choose (default 1)")
-      ->type_name("N");
-  command->add_flag("--json", options->json, "Print JSON");
+      .AddOption("--threads", &options->threads,
+                 "The threads of each decoder; 0 lets it choose (default 1)")
+      .ValueName("N");
+  command.AddFlag("--json", &options->json, "Print JSON");
 }
 
 }  // namespace bulkhead::cli

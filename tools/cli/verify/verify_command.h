@@ -6,6 +6,6 @@
 namespace bulkhead::cli {
 
 // Adds `bulkhead verify`, which compares what two devices decode.
-void AddVerifyCommand(CLI::App& app, Invocation& invocation);
+void AddVerifyCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -4,11 +4,11 @@
 #include <bulkhead/operators.h>
 #include <prometheus/text_serializer.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 #include <string>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/operators/metrics/exporter.h"
 #include "tools/cli/operators/metrics/metric_families.h"
 #include "tools/cli/operators/metrics/metric_totals.h"
@@ -64,17 +64,17 @@ int RunMetrics(const std::string& listen) {
 
 }  // namespace
 
-void AddMetricsCommand(CLI::App& app, Invocation& invocation) {
+void AddMetricsCommand(Command& program, Invocation& invocation) {
   const auto listen = std::make_shared<std::string>();
-  CLI::App* command = AddSubcommand(
-      app, invocation, "metrics",
+  Command& command = AddSubcommand(
+      program, invocation, "metrics",
       "Print what applications have counted, for Prometheus", kExamples,
       [listen](const GlobalOptions&) { return RunMetrics(*listen); });
   command
-      ->add_option("--listen", *listen,
-                   "Serve the metrics on this address until SIGTERM; a port "
-                   "alone is one of 127.0.0.1")
-      ->type_name("ADDRESS");
+      .AddOption("--listen", listen.get(),
+                 "Serve the metrics on this address until SIGTERM; a port "
+                 "alone is one of 127.0.0.1")
+      .ValueName("ADDRESS");
 }
 
 }  // namespace bulkhead::cli

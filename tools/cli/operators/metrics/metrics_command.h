@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead metrics`, which prints what was counted of the running
 // applications in Prometheus' text format, or serves it.
-void AddMetricsCommand(CLI::App& app, Invocation& invocation);
+void AddMetricsCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

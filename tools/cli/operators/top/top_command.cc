@@ -5,10 +5,10 @@
 #include <locale.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 
+#include "tools/cli/command_line.h"
 #include "tools/cli/operators/top/causes.h"
 #include "tools/cli/operators/top/layout.h"
 #include "tools/cli/operators/top/live.h"
@@ -65,12 +65,13 @@ int RunTop(bool once) {
 
 }  // namespace
 
-void AddTopCommand(CLI::App& app, Invocation& invocation) {
+void AddTopCommand(Command& program, Invocation& invocation) {
   const auto once = std::make_shared<bool>(false);
-  CLI::App* command = AddSubcommand(
-      app, invocation, "top", "Watch the running applications, the worst first",
-      kExamples, [once](const GlobalOptions&) { return RunTop(*once); });
-  command->add_flag("--once", *once, "Print the table once, on stdout");
+  Command& command = AddSubcommand(
+      program, invocation, "top",
+      "Watch the running applications, the worst first", kExamples,
+      [once](const GlobalOptions&) { return RunTop(*once); });
+  command.AddFlag("--once", once.get(), "Print the table once, on stdout");
 }
 
 }  // namespace bulkhead::cli

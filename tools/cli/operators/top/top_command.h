@@ -7,6 +7,6 @@ namespace bulkhead::cli {
 
 // Adds `bulkhead top`, which shows the running applications of this user on a
 // full screen, the worst first.
-void AddTopCommand(CLI::App& app, Invocation& invocation);
+void AddTopCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli
