@@ -50,12 +50,25 @@ TEST_F(AudioCli, RawFloatsAreThoseOfFfmpeg) {
   }
 }
 
-TEST_F(AudioCli, RawFloatsOfEverySharedFileAreThoseOfFfmpeg) {
+// Also of six channels, beside pictures, of no sample, and of no sound. That
+// the samples of each file are ffmpeg's is tested by
+// tests/media:equals_ffmpeg_test.
+TEST_F(AudioCli, RawFloatsOfSharedFilesAreThoseOfFfmpeg) {
+  constexpr const char* kNames[] = {
+      "/flac-test-files__41_-_6_channels_5.1_.flac",
+      "/media__opus-5.1.mka",
+      "/media__bbb_1ch_8kHz_aac_lc.aac",
+      "/media__sample.avi",
+      "/small__wav.wav",
+      "/derived__mjpeg_avi.avi"};
   const auto files = SharedMedia();
   if (files.empty()) GTEST_SKIP() << "BULKHEAD_SHARED is not set";
   int compared = 0;
   for (const std::string& path : files) {
-    if (IsCutOff(path)) continue;
+    if (std::none_of(std::begin(kNames), std::end(kNames),
+                     [&](const char* name) { return path.ends_with(name); })) {
+      continue;
+    }
     const ProgramResult theirs =
         RunProgram({"ffmpeg", "-nostdin", "-v", "quiet", "-i", path, "-map",
                     "0:a:0", "-f", "f32le", "-"});
@@ -65,16 +78,11 @@ TEST_F(AudioCli, RawFloatsOfEverySharedFileAreThoseOfFfmpeg) {
           Decode({path, "--device", device, "--format", "f32le", "-o", "-"});
       EXPECT_TRUE(ours.output == theirs.output)
           << ours.output.size() << " bytes, not " << theirs.output.size();
-      if (theirs.output.empty()) {
-        EXPECT_EQ(ours.exit_code == 0, theirs.exit_code == 0);
-      } else {
-        EXPECT_EQ(ours.exit_code, 0);
-        ++compared;
-      }
+      EXPECT_EQ(ours.exit_code == 0, theirs.exit_code == 0);
+      ++compared;
     }
   }
-  RecordProperty("compared", compared);
-  EXPECT_GT(compared, 100);
+  EXPECT_EQ(compared, 12);
 }
 
 TEST_F(AudioCli, StdinIsAnInput) {

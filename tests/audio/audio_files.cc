@@ -32,7 +32,10 @@ std::vector<float> SamplesByFfmpeg(const std::string& path,
                                         "-map",     "0:a:0"};
   arguments.insert(arguments.end(), options.begin(), options.end());
   arguments.insert(arguments.end(), {"-f", "f32le", "-"});
-  const std::string output = RunProgram(arguments).output;
+  return FloatsIn(RunProgram(arguments).output);
+}
+
+std::vector<float> FloatsIn(const std::string& output) {
   std::vector<float> samples(output.size() / sizeof(float));
   std::memcpy(samples.data(), output.data(), samples.size() * sizeof(float));
   return samples;

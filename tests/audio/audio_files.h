@@ -22,6 +22,9 @@ std::string MakeAudio(const std::string& name,
 std::vector<float> SamplesByFfmpeg(
     const std::string& path, const std::vector<std::string>& options = {});
 
+// Returns the numbers that a program has printed as f32le.
+std::vector<float> FloatsIn(const std::string& output);
+
 // Returns the paths of the files that the manifest of BULKHEAD_SHARED names, or
 // none if the variable is not set.
 std::vector<std::string> SharedMedia();

@@ -23,6 +23,21 @@ bool Same(const std::vector<float>& a, const std::vector<float>& b) {
           std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
 }
 
+bool IsPart(const AudioSamples& part, const AudioSamples& whole, size_t from) {
+  if (part.count() == 0) return true;
+  if (part.channels != whole.channels || from > whole.count() ||
+      part.count() > whole.count() - from) {
+    return false;
+  }
+  for (uint32_t c = 0; c < whole.channels; ++c) {
+    if (std::memcmp(part.channel(c).data(), whole.channel(c).data() + from,
+                    part.count() * sizeof(float)) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::vector<float> PartOf(const AudioSamples& whole, size_t from, size_t to) {
   const auto all = Interleaved(whole);
   return {all.begin() + static_cast<ptrdiff_t>(from * whole.channels),

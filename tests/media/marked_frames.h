@@ -5,26 +5,39 @@
 #include <string>
 #include <vector>
 
-#include "bulkhead/frame.h"
 #include "bulkhead/status.h"
 
 namespace bulkhead::tests {
 
-// One frame as ffmpeg shows it.
-struct MarkedFrame {
-  int64_t pts;  // the best-effort timestamp
-  bool marked;  // true if libavcodec marked the frame as corrupt
-  std::string hash;
+// References for pictures: what the ffmpeg program shows of a file on this
+// machine, with one thread, however damaged the file is. The functions take the
+// first video stream that is no cover, or else the first video stream, and
+// ignore an angle that is no quarter turn. BULKHEAD_TEST_MARKS must be the path
+// of marked_frames_main. They return kNotFound if this machine has no ffmpeg,
+// and kBadInput if nothing can be decoded.
+
+// What libavcodec tells of a frame and the ffmpeg program does not.
+struct Mark {
+  int64_t pts = 0;      // the best-effort timestamp
+  bool marked = false;  // true if libavcodec marked the frame as corrupt
 };
 
-// Decodes a file with ffmpeg, with one thread, however damaged the file is.
-// Takes the first video stream that is no cover, or else the first video
-// stream. An angle that is no quarter turn is ignored.
-// Returns kNotFound if this machine has no ffmpeg, and kBadInput if nothing can
-// be decoded. With kRgb the pictures are RGB24 and upright, with kNative as the
-// decoder makes them. BULKHEAD_TEST_MARKS must be the path of
-// marked_frames_main.
-Result<std::vector<MarkedFrame>> DecodeWithMarks(
-    const std::string& path, OutputFormat format = OutputFormat::kRgb);
+// One frame as ffmpeg shows it.
+struct MarkedFrame : Mark {
+  std::string hash;  // of RGB24, upright
+};
+
+Result<std::vector<MarkedFrame>> DecodeWithMarks(const std::string& path);
+
+// The hashes of a file's pictures in both forms, of one decode where ffmpeg
+// does not turn the pictures.
+struct PictureHashes {
+  std::vector<std::string> rgb;     // of RGB24, upright
+  std::vector<std::string> planes;  // as the decoder makes them
+  // One for each picture if libavcodec marked any of them, else empty.
+  std::vector<Mark> marks;
+};
+
+Result<PictureHashes> HashBothForms(const std::string& path);
 
 }  // namespace bulkhead::tests

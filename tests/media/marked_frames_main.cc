@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// marked_frames_main FILE: prints the marks of a file's frames.
+// marked_frames_main FILE [turn]: prints the marks of a file's frames.
 //
-// The first line is 1 if ffmpeg would rotate the pictures by an angle that is
-// no quarter turn, else 0. Then there is one line for each frame that
+// The first line is 0 if ffmpeg leaves the pictures as the decoder makes them,
+// 1 if it may turn or flip them, and 2 if it would rotate them by an angle that
+// is no quarter turn. With `turn`, that is all; nothing is decoded. Otherwise
+// there is one line for each frame that
 // libavcodec decodes from the first video stream that is no cover, or else from
 // the first one: its best timestamp, and 1 if libavcodec marks the frame as
 // corrupt. The ffmpeg program decodes the same frames but does not print the
@@ -11,6 +13,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -34,19 +37,20 @@ void PrintFrames(AVCodecContext* decoder, const AVPacket* packet,
   }
 }
 
-bool IsTurnedOddly(const AVStream& stream) {
+int TurnOf(const AVStream& stream) {
   const uint8_t* const matrix =
       av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, nullptr);
-  if (matrix == nullptr) return false;
+  if (matrix == nullptr) return 0;
   const double degrees = std::round(
       av_display_rotation_get(reinterpret_cast<const int32_t*>(matrix)));
-  return std::isfinite(degrees) && std::fmod(degrees, 90) != 0;
+  return std::isfinite(degrees) && std::fmod(degrees, 90) != 0 ? 2 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  const bool only_turn = argc == 3 && std::strcmp(argv[2], "turn") == 0;
+  if (argc != 2 && !only_turn) return 2;
   av_log_set_level(AV_LOG_QUIET);
   AVFormatContext* input = nullptr;
   AVDictionary* options = nullptr;
@@ -65,7 +69,8 @@ int main(int argc, char** argv) {
   }
   if (stream == nullptr) stream = cover;
   if (stream == nullptr) return 1;
-  std::printf("%d\n", IsTurnedOddly(*stream) ? 1 : 0);
+  std::printf("%d\n", TurnOf(*stream));
+  if (only_turn) return 0;
   stream->discard = AVDISCARD_DEFAULT;
   const AVCodec* const codec = avcodec_find_decoder(stream->codecpar->codec_id);
   if (codec == nullptr) return 1;

@@ -47,22 +47,40 @@ std::vector<std::string> Fields(const std::string& line) {
 
 }  // namespace
 
-std::vector<SampleFile> MediaFiles() {
+std::vector<SampleFile> AllMediaFiles() {
   const std::string directory = Directory("media");
   std::ifstream manifest(directory + "/" + kManifest);
   std::string line;
   std::getline(manifest, line);
   const std::vector<std::string> columns = Fields(line);
-  const size_t column =
-      std::find(columns.begin(), columns.end(), "decode_video") -
-      columns.begin();
   std::vector<SampleFile> files;
   while (std::getline(manifest, line)) {
-    const std::vector<std::string> fields = Fields(line);
-    if (column >= fields.size() || !fields[column].starts_with("ok")) continue;
-    files.push_back({fields[0], directory + "/" + fields[0]});
+    std::vector<std::string> fields = Fields(line);
+    fields.resize(columns.size());
+    const auto field = [&](const char* name) -> const std::string& {
+      return fields.at(std::find(columns.begin(), columns.end(), name) -
+                       columns.begin());
+    };
+    SampleFile& file = files.emplace_back();
+    file.name = fields[0];
+    file.path = directory + "/" + fields[0];
+    file.has_video = field("decode_video").starts_with("ok");
+    file.has_sound = field("decode_audio").starts_with("ok");
+    // The MD5 of damaged pictures is that of pictures that nobody delivers, and
+    // that of a changing size is of pictures that another machine has scaled.
+    if (field("decode_video") == "ok" &&
+        field("auto_tags").find("dimchange") == std::string::npos) {
+      file.planes_md5 = field("native_video_md5");
+    }
   }
   RequireFiles(directory, files);
+  return files;
+}
+
+std::vector<SampleFile> MediaFiles() {
+  std::vector<SampleFile> files = AllMediaFiles();
+  std::erase_if(files, [](const SampleFile& file) { return !file.has_video; });
+  RequireFiles(Directory("media"), files);
   return files;
 }
 

@@ -12,10 +12,18 @@ namespace bulkhead::tests {
 struct SampleFile {
   std::string name;
   std::string path;
+  // What media/MANIFEST.tsv tells of the file: whether FFmpeg decodes video and
+  // sound of it, be they damaged, and the MD5 of all pictures as FFmpeg made
+  // them on another machine; empty if there is none to compare with.
+  bool has_video = false;
+  bool has_sound = false;
+  std::string planes_md5;
 };
 
-// Returns the files of media/MANIFEST.tsv in which FFmpeg finds video,
-// including damaged video.
+// Returns the files of media/MANIFEST.tsv.
+std::vector<SampleFile> AllMediaFiles();
+
+// Returns those that have video.
 std::vector<SampleFile> MediaFiles();
 
 // Returns every file of hostile/.

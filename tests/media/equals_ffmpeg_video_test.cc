@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pictures of every sample file, and of clips that ffmpeg makes, are those
+// of the ffmpeg program on this machine: on both devices, as RGB and as planes,
+// in order and at any place. Bytes of RGB24 depend on the SIMD instructions of
+// the machine, so ffmpeg decodes each file here, once for all of this. The
+// planes also have the MD5 that another machine has recorded.
+#include <gtest/gtest.h>
+#include <md5.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "bulkhead/host.h"
+#include "tests/access/access_clips.h"
+#include "tests/access/straight_pass.h"
+#include "tests/media/generated_clips.h"
+#include "tests/media/marked_frames.h"
+#include "tests/media/sample_file_suite.h"
+#include "tests/media/sample_files.h"
+
+namespace bulkhead::tests {
+namespace {
+
+constexpr const char* kDevices[] = {"cpu", "openreg:0"};
+
+// The number of accesses per decoder, by number and as many by time. The full
+// test takes long and is run with BULKHEAD_ACCESSES=200, as damage.md says.
+size_t Accesses() {
+  const char* text = std::getenv("BULKHEAD_ACCESSES");
+  return text != nullptr ? std::strtoul(text, nullptr, 10) : 12;
+}
+
+// Returns sample files and clips. A clip without a path has yet to be made.
+std::vector<SampleFile> Files() {
+  std::vector<SampleFile> files = MediaFiles();
+  for (const std::string& clip : AccessClips()) files.push_back({clip});
+  for (const Clip clip : AllClips()) files.push_back({ClipName(clip)});
+  return files;
+}
+
+Result<std::string> Make(const std::string& name) {
+  for (const Clip clip : AllClips()) {
+    if (name == ClipName(clip)) return Generate(clip);
+  }
+  return MakeAccessClip(name);
+}
+
+// Returns the indices to access: one third in ascending order, one third in
+// descending order, one third random. Some indices occur twice.
+std::vector<int64_t> Order(size_t frames, size_t accesses, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::uniform_int_distribution<int64_t> any(0, frames - 1);
+  std::vector<int64_t> order(accesses);
+  for (int64_t& index : order) index = any(random);
+  const auto third = static_cast<std::ptrdiff_t>(accesses / 3);
+  std::sort(order.begin(), order.begin() + third);
+  std::sort(order.begin() + third, order.begin() + 2 * third, std::greater<>());
+  for (size_t i = 5; i < accesses; i += 10) order[i] = order[i - 1];
+  return order;
+}
+
+uint64_t DamagedFrames(const VideoDecoder& video) {
+  uint64_t damaged = 0;
+  for (const DamagedRange& range : video.damage()) {
+    if (!range.not_in_index) damaged += range.frames;
+  }
+  return damaged;
+}
+
+// Returns whether all frames of the pass have different timestamps.
+bool AreTimed(const std::vector<SeenFrame>& frames) {
+  for (size_t i = 0; i < frames.size(); ++i) {
+    if (!frames[i].pts) return false;
+    if (i > 0 && *frames[i].pts <= *frames[i - 1].pts) return false;
+  }
+  return true;
+}
+
+std::vector<std::string> HashesOf(const std::vector<SeenFrame>& frames) {
+  std::vector<std::string> hashes;
+  for (const SeenFrame& frame : frames) hashes.push_back(frame.hash);
+  return hashes;
+}
+
+void Add(MD5_CTX* md5, const Frame& frame) {
+  for (const Plane& plane : frame.planes()) {
+    for (uint32_t y = 0; y < plane.height; ++y) {
+      MD5Update(md5, reinterpret_cast<const uint8_t*>(plane.row(y).data()),
+                plane.row_bytes());
+    }
+  }
+}
+
+class VideoEqualsFfmpeg : public SampleFileSuite {
+ protected:
+  void SetUp() override {
+    path_ = GetParam().path;
+    if (path_.empty()) {
+      const Result<std::string> made = Make(GetParam().name);
+      if (!made) GTEST_SKIP() << made.error();
+      path_ = *made;
+    }
+    auto reference = HashBothForms(path_);
+    if (!reference && reference.error().code() == Code::kNotFound) {
+      GTEST_SKIP() << reference.error();
+    }
+    ASSERT_TRUE(reference) << reference.error();
+    reference_ = *std::move(reference);
+    ASSERT_EQ(reference_.planes.size(), reference_.rgb.size());
+  }
+
+  VideoDecoder Open(VideoOptions options) {
+    return host().OpenVideo(path_, std::move(options)).value();
+  }
+
+  VideoDecoder OpenSkipping(const char* device, OutputFormat format) {
+    return Open({.device = device,
+                 .on_corrupt = OnCorrupt::kSkip,
+                 .output_format = format});
+  }
+
+  // Compares the frames of a pass with ffmpeg's pictures, less those that are
+  // damaged.
+  void ExpectPictures(const VideoDecoder& video,
+                      const std::vector<SeenFrame>& frames,
+                      const std::vector<std::string>& pictures) const {
+    const std::vector<std::string> actual = HashesOf(frames);
+    std::vector<std::string> expected;
+    for (size_t i = 0; i < pictures.size(); ++i) {
+      if (!reference_.marks.empty()) {
+        const Mark& mark = reference_.marks[i];
+        if (mark.marked) continue;
+        // FFmpeg does not mark the frames that refer to a marked one.
+        if (IsListedAsDamaged(video, mark.pts) &&
+            std::count(actual.begin(), actual.end(), pictures[i]) == 0) {
+          continue;
+        }
+      }
+      expected.push_back(pictures[i]);
+    }
+    ExpectSame(actual, expected);
+  }
+
+  static void ExpectSame(const std::vector<std::string>& actual,
+                         const std::vector<std::string>& expected) {
+    EXPECT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < std::min(actual.size(), expected.size()); ++i) {
+      ASSERT_EQ(actual[i], expected[i]) << "frame " << i;
+    }
+  }
+
+  // Decodes the whole file and returns the pass.
+  StraightPass Pass(VideoDecoder& video,
+                    const std::vector<std::string>& pictures) const {
+    StraightPass pass = DecodeStraight(video);
+    EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+    ExpectPictures(video, pass.frames, pictures);
+    return pass;
+  }
+
+  // FrameAt returns a frame of the pass, whatever was asked for before. It
+  // returns a frame for every index that decodes.
+  static void ExpectByNumber(VideoDecoder& video,
+                             const std::vector<SeenFrame>& frames) {
+    std::map<uint64_t, SeenFrame> by_number;
+    for (const SeenFrame& frame : frames) by_number[frame.index] = frame;
+    const Result<uint64_t> count = video.FrameCount();
+    ASSERT_TRUE(count) << count.error();
+    for (const int64_t index : Order(*count, Accesses(), 1)) {
+      const auto expected = by_number.find(static_cast<uint64_t>(index));
+      const Result<Frame> frame = video.FrameAt(index);
+      if (expected == by_number.end()) {
+        ASSERT_FALSE(frame) << index << ": " << Describe(See(*frame));
+        ASSERT_EQ(frame.error().code(), Code::kBadInput) << frame.error();
+        continue;
+      }
+      ASSERT_TRUE(frame) << index << ": " << frame.error();
+      ASSERT_EQ(Describe(See(*frame)), Describe(expected->second)) << index;
+    }
+  }
+
+  // FramePlayedAt returns the latest frame of the pass that has begun.
+  static void ExpectByTime(VideoDecoder& video,
+                           const std::vector<SeenFrame>& frames, bool damaged) {
+    if (const auto played = video.PlayedRange(); !played) {
+      ASSERT_EQ(played.error().code(), Code::kBadInput) << played.error();
+      EXPECT_TRUE(!AreTimed(frames) || damaged) << played.error();
+      return;
+    }
+    ASSERT_TRUE(AreTimed(frames));
+    std::mt19937 random(2);
+    std::uniform_real_distribution<double> part(0, 0.99);
+    for (const int64_t at : Order(frames.size(), Accesses(), 3)) {
+      const SeenFrame& expected = frames[static_cast<size_t>(at)];
+      double seconds = expected.seconds;
+      const auto next = static_cast<size_t>(at) + 1;
+      // A damaged frame may be played between two frames of the pass.
+      if (next < frames.size() && frames[next].index == expected.index + 1) {
+        seconds += part(random) * (frames[next].seconds - seconds);
+      }
+      const Result<Frame> frame = video.FramePlayedAt(seconds);
+      ASSERT_TRUE(frame) << seconds << ": " << frame.error();
+      ASSERT_EQ(Describe(See(*frame)), Describe(expected)) << seconds;
+    }
+  }
+
+  void ExpectRgb() {
+    std::optional<StraightPass> first;
+    for (const char* device : kDevices) {
+      SCOPED_TRACE(device);
+      VideoDecoder video = OpenSkipping(device, OutputFormat::kRgb);
+      const StraightPass pass = Pass(video, reference_.rgb);
+      if (!first) first = pass;
+      EXPECT_EQ(pass.frames, first->frames);
+      const uint64_t damaged = DamagedFrames(video);
+      EXPECT_EQ(video.FrameCount().value(), pass.frames.size() + damaged);
+      // A decoder that has met damage knows where it is.
+      if (damaged > 0) video = OpenSkipping(device, OutputFormat::kRgb);
+      ExpectByNumber(video, pass.frames);
+      if (damaged > 0) video = OpenSkipping(device, OutputFormat::kRgb);
+      ExpectByTime(video, pass.frames, damaged > 0);
+    }
+  }
+
+  void ExpectPlanes() {
+    for (const char* device : kDevices) {
+      SCOPED_TRACE(device);
+      if (device == kDevices[0] && ExpectIntactPlanes(device)) continue;
+      VideoDecoder video = OpenSkipping(device, OutputFormat::kNative);
+      Pass(video, reference_.planes);
+    }
+  }
+
+  // Decodes with OnCorrupt::kError. Returns false if the file is damaged.
+  bool ExpectIntactPlanes(const char* device) {
+    VideoDecoder video =
+        Open({.device = device, .output_format = OutputFormat::kNative});
+    const std::string& recorded = GetParam().planes_md5;
+    std::vector<SeenFrame> frames;
+    MD5_CTX md5;
+    MD5Init(&md5);
+    for (;;) {
+      const auto frame = video.Next();
+      if (!frame) {
+        EXPECT_TRUE(recorded.empty()) << frame.error();
+        return false;
+      }
+      if (!*frame) break;
+      frames.push_back(See(**frame));
+      if (!recorded.empty()) Add(&md5, **frame);
+    }
+    ExpectSame(HashesOf(frames), reference_.planes);
+    if (!recorded.empty()) {
+      char digest[MD5_DIGEST_STRING_LENGTH];
+      EXPECT_EQ(MD5End(&md5, digest), recorded);
+    }
+    ExpectByNumber(video, frames);
+    return true;
+  }
+
+  // With OnCorrupt::kShow, damaged pictures are shown as ffmpeg shows them.
+  void ExpectShown() {
+    if (reference_.marks.empty()) return;
+    VideoDecoder video =
+        Open({.device = "cpu", .on_corrupt = OnCorrupt::kShow});
+    const StraightPass pass = DecodeStraight(video);
+    EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+    ExpectSame(HashesOf(pass.frames), HashesByFfmpeg(path_).value());
+  }
+
+  // FFmpeg's threads and glibc's arenas for them must work under stage 2.
+  void ExpectRgbByThreads() {
+    // What ffmpeg marks with more threads is not known.
+    if (!reference_.marks.empty()) return;
+    constexpr uint32_t kThreads = 4;
+    VideoDecoder video = Open(
+        {.device = "cpu", .threads = kThreads, .on_corrupt = OnCorrupt::kSkip});
+    const StraightPass pass = DecodeStraight(video);
+    EXPECT_TRUE(pass.failure.ok()) << pass.failure;
+    if (HashesOf(pass.frames) == reference_.rgb) return;
+    ExpectSame(HashesOf(pass.frames), HashesByFfmpeg(path_, kThreads).value());
+  }
+
+  std::string path_;
+  PictureHashes reference_;
+};
+
+// One test for a file, whose reference and passes serve all of it.
+TEST_P(VideoEqualsFfmpeg, InOrderByNumberByTimeAndByThreads) {
+  ExpectRgb();
+  ExpectPlanes();
+  ExpectShown();
+  ExpectRgbByThreads();
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, VideoEqualsFfmpeg, testing::ValuesIn(Files()),
+                         [](const auto& file) { return TestName(file.param); });
+
+}  // namespace
+}  // namespace bulkhead::tests
