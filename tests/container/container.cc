@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/container/container.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
 
-#include "tests/support/test_paths.h"
+#include "tests/support/covered_directory.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -17,19 +19,15 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::minutes;
 
-constexpr minutes kDownload{10};
 constexpr minutes kLimit{5};
-// debootstrap lies where only root looks, and calls programs that do too.
+constexpr fs::perms kForAll{0755};
+// Podman calls programs that lie where only root looks.
 constexpr char kPath[] =
-    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:"
-    "/sbin:/bin";
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-ProgramResult RunAsRoot(const std::vector<std::string>& command,
-                        std::chrono::milliseconds limit) {
-  std::vector<std::string> arguments = {"/usr/bin/env",
-                                        std::string("PATH=") + kPath};
-  arguments.insert(arguments.end(), command.begin(), command.end());
-  return RunProgram(arguments, {.environment = {}, .limit = limit});
+ProgramResult RunAsRoot(const std::vector<std::string>& command) {
+  return RunProgram(command,
+                    {.environment = {{"PATH", kPath}}, .limit = kLimit});
 }
 
 // Returns the last line that a program printed, as the reason of its failure.
@@ -39,25 +37,48 @@ std::string LastLine(const ProgramResult& result) {
   return text.substr(text.rfind('\n') + 1);
 }
 
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Shows `lower` in `place`/root, with what is written there in memory. Returns
+// false where the kernel refuses that.
+bool Overlay(const std::string& lower, const std::string& place) {
+  if (!CoverDirectory(place).empty()) return false;
+  for (const char* name : {"/upper", "/work", "/root"}) {
+    fs::create_directory(place + name);
+    fs::permissions(place + name, kForAll);
+  }
+  const std::string options = "lowerdir=" + lower + ",upperdir=" + place +
+                              "/upper,workdir=" + place + "/work";
+  if (mount("overlay", (place + "/root").c_str(), "overlay", 0,
+            options.c_str()) == 0) {
+    return true;
+  }
+  umount2(place.c_str(), MNT_DETACH);
+  return false;
+}
+
 }  // namespace
 
-Containers::Containers(ContainerRoot root)
-    : made_of_(std::move(root)), obstacle_(FindObstacle()) {}
+Containers::Containers(std::string application)
+    : application_(std::move(application)), obstacle_(FindObstacle()) {}
 
 Containers::~Containers() {
+  if (place_.empty()) return;
+  umount2(root_.c_str(), MNT_DETACH);
+  umount2(place_.c_str(), MNT_DETACH);
   std::error_code ignored;
-  if (!keeps_root_ && !root_.empty()) fs::remove_all(root_, ignored);
+  fs::remove_all(place_, ignored);
 }
 
 std::string Containers::FindObstacle() {
   if (geteuid() != 0) return "debootstrap and this test need root";
-  for (const char* program : {"podman", "debootstrap"}) {
-    if (RunAsRoot({program, "--version"}, kLimit).exit_code != 0) {
-      return std::string(program) +
-             " is not installed; tools/setup --container installs it";
-    }
+  if (RunAsRoot({"podman", "--version"}).exit_code != 0) {
+    return "podman is not installed; tools/setup --container installs it";
   }
-  if (std::string obstacle = MakeRoot(); !obstacle.empty()) return obstacle;
+  if (std::string obstacle = CopyDebian(); !obstacle.empty()) return obstacle;
   // Each runtime refuses some machines: crun those with both versions of
   // cgroups.
   std::string reasons;
@@ -72,26 +93,23 @@ std::string Containers::FindObstacle() {
   return "podman runs no container here" + reasons;
 }
 
-std::string Containers::MakeRoot() {
-  if (const char* kept = std::getenv("BULKHEAD_CONTAINER_ROOT");
-      kept != nullptr && *kept != '\0') {
-    root_ = std::string(kept) + "/" + made_of_.name;
-    keeps_root_ = true;
-    if (fs::exists(root_ + made_of_.last_file)) return "";
-    fs::create_directories(root_);
-  } else {
-    std::string name = "/var/tmp/bulkhead-container-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) return "cannot make " + name;
-    root_ = name;
-    fs::permissions(root_, fs::perms(0755));
+std::string Containers::CopyDebian() {
+  const std::string debian = Variable("BULKHEAD_CONTAINER_ROOT");
+  debian_ =
+      ipc::UniqueFd(open(debian.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!debian_ || flock(debian_.get(), LOCK_SH) != 0 ||
+      !fs::exists(debian + "/etc/debian_version")) {
+    return "debootstrap has made no root directory \"" + debian +
+           "\"; tools/setup --container calls it, and tools/test names it";
   }
-  const ProgramResult made =
-      RunAsRoot({"debootstrap", "--variant=minbase",
-                 "--include=" + made_of_.packages, "bookworm", root_},
-                kDownload);
-  return made.exit_code == 0
-             ? ""
-             : "debootstrap cannot make a root directory: " + LastLine(made);
+  std::string name = "/var/tmp/bulkhead-container-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) return "cannot make " + name;
+  place_ = name;
+  root_ = place_ + "/root";
+  if (Overlay(debian, place_)) return "";
+  const ProgramResult copied =
+      RunAsRoot({"cp", "-a", "--reflink=auto", debian + "/.", root_});
+  return copied.exit_code == 0 ? "" : LastLine(copied);
 }
 
 ProgramResult Containers::Run(const std::vector<std::string>& options,
@@ -99,23 +117,16 @@ ProgramResult Containers::Run(const std::vector<std::string>& options,
   std::vector<std::string> command = {"podman"};
   command.insert(command.end(), runtime_.begin(), runtime_.end());
   // Podman's own limits may be above those that this process may set.
-  command.insert(
-      command.end(),
-      {"run", "--rm", "--ulimit=nofile=4096:4096", "--ulimit=nproc=4096:4096",
-       "--volume=" + made_of_.application + ":/bulkhead:ro"});
-  if (const char* shared = std::getenv("BULKHEAD_SHARED");
-      shared != nullptr && *shared != '\0') {
-    command.push_back(std::string("--volume=") + shared + "/media:/media:ro");
-  }
-  const auto names_network = [](const std::string& option) {
-    return option.starts_with("--network=");
-  };
-  if (std::none_of(options.begin(), options.end(), names_network)) {
-    command.emplace_back("--network=none");
+  command.insert(command.end(),
+                 {"run", "--rm", "--network=none", "--ulimit=nofile=4096:4096",
+                  "--ulimit=nproc=4096:4096",
+                  "--volume=" + application_ + ":/bulkhead:ro"});
+  if (const std::string shared = Variable("BULKHEAD_SHARED"); !shared.empty()) {
+    command.push_back("--volume=" + shared + "/media:/media:ro");
   }
   command.insert(command.end(), options.begin(), options.end());
   command.insert(command.end(), {"--rootfs", root_, "/bin/sh", "-c", script});
-  return RunAsRoot(command, kLimit);
+  return RunAsRoot(command);
 }
 
 }  // namespace bulkhead::tests

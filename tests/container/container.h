@@ -4,33 +4,23 @@
 #include <string>
 #include <vector>
 
+#include "ipc/unique_fd.h"
 #include "tests/support/program.h"
 
 namespace bulkhead::tests {
 
-// A root directory of Debian 12 that debootstrap makes, and what a container
-// has besides.
-struct ContainerRoot {
-  // The name below BULKHEAD_CONTAINER_ROOT, if that is set.
-  std::string name;
-  // The packages of Debian that it has, separated by commas.
-  std::string packages;
-  // A file of the last of these packages: where it is, the root is complete.
-  std::string last_file;
-  // A directory of this machine, which the containers see as /bulkhead,
-  // read-only.
-  std::string application;
-};
-
-// Containers of Podman, as root, with a root directory of Debian 12 that
-// debootstrap made. They also see the sample files as /media, read-only.
+// Containers of Podman, as root, with one root directory: a copy of the Debian
+// that tests/container/debian_root made and BULKHEAD_CONTAINER_ROOT names. They
+// see what earlier ones wrote there; it is gone with the object. They also see
+// the sample files as /media, read-only.
 //
-// Making a root directory downloads some 250 MB and takes one to two minutes.
-// BULKHEAD_CONTAINER_ROOT names a directory in which it is kept: it is made
-// there if it does not exist. Otherwise it is removed with the object.
+// The copy is an overlay in memory where the kernel allows that. It is mounted
+// in a namespace of this process, so make it before the first thread.
 class Containers {
  public:
-  explicit Containers(ContainerRoot root);
+  // `application` is a directory of this machine, which the containers see as
+  // /bulkhead, read-only.
+  explicit Containers(std::string application);
   ~Containers();
   Containers(const Containers&) = delete;
   Containers& operator=(const Containers&) = delete;
@@ -38,18 +28,19 @@ class Containers {
   // Returns why no container can be run here, or an empty string.
   const std::string& obstacle() const { return obstacle_; }
 
-  // Runs a shell script in a new container, without a network unless the
-  // options ask for one. `options` are options of `podman run`.
+  // Runs a shell script in a new container, without a network. `options` are
+  // options of `podman run`.
   ProgramResult Run(const std::vector<std::string>& options,
                     const std::string& script) const;
 
  private:
   std::string FindObstacle();
-  std::string MakeRoot();
+  std::string CopyDebian();
 
-  const ContainerRoot made_of_;
+  const std::string application_;
+  ipc::UniqueFd debian_;  // Locked, so that debian_root does not remove it.
+  std::string place_;     // The directory that has the copy, `root_`.
   std::string root_;
-  bool keeps_root_ = false;
   std::vector<std::string> runtime_;  // Options that choose a runtime.
   std::string obstacle_;
 };

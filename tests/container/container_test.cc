@@ -23,12 +23,12 @@ namespace {
 namespace fs = std::filesystem;
 using Options = std::vector<std::string>;
 
-// The packages of the libraries that `ldd` finds in the programs, and ffmpeg,
-// which makes the demo's clip.
+// The packages of the libraries that `ldd` finds in the programs, besides those
+// that come with ffmpeg.
 constexpr char kPackages[] =
-    "libcapnp-0.9.2,libfmt9,libmd0,libncursesw6,libpng16-16,"
-    "libprometheus-cpp-pull1.0,"
-    "libtomlplusplus3,libutf8proc2,libxxhash0,libzip4,ffmpeg";
+    "libcapnp-0.9.2 libfmt9 libmd0 libncursesw6 libpng16-16 "
+    "libprometheus-cpp-pull1.0 libtomlplusplus3 libutf8proc2 libxxhash0 "
+    "libzip4";
 constexpr char kDoctor[] = "/bulkhead/cli/bulkhead doctor --json";
 constexpr char kDemo[] = "cd /tmp && /bulkhead/cli/bulkhead demo";
 constexpr char kFloorReduced[] = "--env=BULKHEAD_SANDBOX_FLOOR=reduced";
@@ -62,11 +62,12 @@ class ContainerTest : public testing::Test {
     fs::create_directories(application_ + "/dist");
     fs::copy(PathFromEnvironment("BULKHEAD_TEST_CLI"), application_ + "/cli");
     CopyForAll(LibexecDirectory(), application_ + "/dist/libexec");
-    containers_ = std::make_unique<Containers>(
-        ContainerRoot{.name = "programs",
-                      .packages = kPackages,
-                      .last_file = "/usr/bin/ffmpeg",
-                      .application = application_});
+    containers_ = std::make_unique<Containers>(application_);
+    if (!containers_->obstacle().empty()) return;
+    const ProgramResult installed = containers_->Run(
+        {}, std::string("apt-get -q install --yes --no-install-recommends ") +
+                kPackages);
+    ASSERT_EQ(installed.exit_code, 0) << installed.Describe();
   }
   static void TearDownTestSuite() {
     containers_.reset();
