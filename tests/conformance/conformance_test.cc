@@ -30,8 +30,10 @@ constexpr std::chrono::minutes kLimit{10};
 constexpr const char* kAudio = "aac,mp3,flac,opus,vorbis,pcm_s16le";
 
 ProgramResult Conformance(const std::vector<std::string>& arguments) {
+  // All runs use one set of clips.
   std::vector<std::string> command = {PathFromEnvironment("BULKHEAD_TEST_CLI"),
-                                      "conformance"};
+                                      "conformance", "--clips",
+                                      TemporaryDirectory() + "/clips"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return RunProgram(
       command,

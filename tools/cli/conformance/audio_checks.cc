@@ -58,20 +58,18 @@ Verdict CompareSamples(const AudioSamples& samples,
 }
 
 Verdict DecodeSound(Subject& subject, const Sound& sound, bool declared) {
-  const auto wanted =
-      MakeSound(sound.encoder, subject.scratch() + "/" + sound.file);
-  if (!wanted) return Verdict::NotTried(wanted.error().message());
+  const auto made = MakeSound(sound.encoder, sound.file, subject.kept());
+  if (!made) return Verdict::NotTried(made.error().message());
   const auto host = subject.SharedHost();
   if (!host) return FailedBy(host.error(), "life-1");
-  auto audio = (*host)->OpenAudio(subject.scratch() + "/" + sound.file,
-                                  {.device = subject.device()});
+  auto audio = (*host)->OpenAudio(made->path, {.device = subject.device()});
   if (!audio && !declared && audio.error().code() == Code::kUnsupported) {
     return Verdict::NotTried("the device does not decode it");
   }
   if (!audio) return FailedBy(audio.error(), "device-4");
   const auto samples = audio->AllSamples();
   if (!samples) return FailedBy(samples.error(), "frame-7");
-  return CompareSamples(*samples, *wanted);
+  return CompareSamples(*samples, made->samples);
 }
 
 // Returns whether the device says that it decodes the codec.

@@ -2,8 +2,10 @@
 #include "tools/cli/conformance/conformance_command.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
@@ -11,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "core/base/status_macros.h"
@@ -32,6 +35,7 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead conformance acme --device acme:1 --media clips
   bulkhead conformance acme --codec av1 --junit report.xml
   bulkhead conformance acme --without leaks,damaged
+  bulkhead conformance acme --clips ~/.cache/clips
   bulkhead conformance acme --json | jq '.checks[] | select(.result == "failed")'
 
 Decodes small clips, which the ffmpeg program makes, and the files of --media, and
@@ -39,7 +43,8 @@ compares each frame with what ffmpeg decodes. Each check names the clause of
 bulkhead_backend.h that it is about. The backend runs in the sandbox, as always;
 what it does here counts against it nowhere else.
 
-Takes half a minute for a backend of one codec.
+Takes half a minute for a backend of one codec. With --clips, runs share their clips,
+also at the same time: a clip is made anew if it was changed, or by another ffmpeg.
 
 Exit status: 0 if no check failed, 4 if one did or nothing could be decoded.)";
 
@@ -136,11 +141,29 @@ Result<std::vector<std::string>> FilesOf(const std::string& directory) {
   return files;
 }
 
+// Makes the directory that keeps clips, if the user names one.
+Status MakeDirectory(const std::string& directory) {
+  std::error_code error;
+  if (!directory.empty()) {
+    std::filesystem::create_directories(directory, error);
+  }
+  if (!error && !directory.empty() &&
+      access(directory.c_str(), R_OK | W_OK | X_OK) != 0) {
+    error = {errno, std::generic_category()};
+  }
+  if (!error) return {};
+  return Status(Code::kInvalidArgument,
+                fmt::format("--clips: cannot write the directory {}: {}",
+                            directory, error.message()));
+}
+
 int RunConformance(const GlobalOptions& global, const Options& options) {
   const auto clips = ClipsOf(options.codecs);
   if (!clips) return Fail(clips.error());
   const auto files = FilesOf(options.request.media);
   if (!files) return Fail(files.error());
+  const Status kept = MakeDirectory(options.request.clips);
+  if (!kept.ok()) return Fail(kept);
   const auto made = Subject::Make(global, options.request);
   if (!made) return Fail(made.error());
   Subject& subject = **made;
@@ -246,6 +269,11 @@ void AddConformanceCommand(Command& program, Invocation& invocation) {
   command
       .AddOption("--media", &options->request.media,
                  "Also decode the files of this directory, which are sound")
+      .ValueName("DIR");
+  command
+      .AddOption("--clips", &options->request.clips,
+                 "Keep the clips, and what ffmpeg decodes from them, in this "
+                 "directory for other runs (default: make them anew)")
       .ValueName("DIR");
   command
       .AddOption("--without", &options->without,

@@ -142,7 +142,7 @@ Check RefusesCodec(const std::string& codec) {
               },
           .prepare =
               [clip, codec](Subject& subject) {
-                *clip = MakeClip(codec, subject.scratch());
+                *clip = MakeClip(codec, subject.kept());
               }};
 }
 
@@ -199,9 +199,8 @@ Verdict DecodesDeclaredSizes(Subject& subject) {
         const uint32_t narrow = other == 0 ? kNarrow : std::min(kNarrow, other);
         // Encoders of 4:2:0 want even sizes.
         const uint32_t large = std::min(most, kMost) & ~1U;
-        const auto clip =
-            MakeClipOfSize(codec, wide ? large : narrow, wide ? narrow : large,
-                           subject.scratch());
+        const auto clip = MakeClipOfSize(codec, wide ? large : narrow,
+                                         wide ? narrow : large, subject.kept());
         if (!clip) {
           untried =
               fmt::format("ffmpeg makes no {} of {} pixels", codec, large);
@@ -267,15 +266,13 @@ std::vector<Check> DecodingChecks(const Subject& subject,
         [must_decode](Subject& checked, const ReferenceClip& clip) {
           return Decode(checked, clip, must_decode);
         },
-        [name](Subject& made_for) {
-          return MakeClip(name, made_for.scratch());
-        }));
+        [name](Subject& made_for) { return MakeClip(name, made_for.kept()); }));
   }
   for (const std::string& path : media) {
     const std::string name = std::filesystem::path(path).filename().string();
     checks.push_back(
         DecodesClip(name, DecodeFile, [path, name](Subject& made_for) {
-          return ReadReference(path, name, made_for.scratch());
+          return ReadReference(path, name, made_for.kept());
         }));
   }
   if (!declared.empty()) {

@@ -21,7 +21,7 @@ Verdict Examine(Subject& subject, const ReferenceClip& clip,
 
 Verdict CompareFields(Subject& subject, const ReferenceClip& clip,
                       Fields which) {
-  const auto fields = ReadFields(clip, which, subject.scratch());
+  const auto fields = ReadFields(clip, which, subject.kept());
   if (!fields) return Verdict::NotTried(fields.error().message());
   return Examine(subject, clip, {{"bulkhead.expect", *fields}}, "frame-10");
 }

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -13,13 +11,13 @@
 #include <vector>
 
 #include "core/base/status_macros.h"
+#include "tools/cli/conformance/ffmpeg.h"
 #include "tools/cli/conformance/reference_clip.h"
-#include "tools/cli/demo/program.h"
 
 namespace bulkhead::cli {
 namespace {
 
-constexpr std::chrono::minutes kLimit{10};
+constexpr char kFieldList[] = "fields";
 
 using Names = std::vector<std::string_view>;
 
@@ -91,20 +89,27 @@ std::optional<std::string> Same(const std::vector<Told>& frames,
 }  // namespace
 
 Result<std::string> ReadFields(const ReferenceClip& clip, Fields which,
-                               const std::string& scratch) {
-  const std::string list =
-      scratch + "/" + std::filesystem::path(clip.path).filename().string() +
-      ".fields";
-  RETURN_IF_ERROR(
-      RunProgram({"ffprobe", "-v", "fatal", "-select_streams", "v:0",
-                  "-show_frames", "-show_entries",
-                  "frame=sample_aspect_ratio,interlaced_frame,top_field_first,"
-                  "color_range,color_space,color_primaries,color_transfer,"
-                  "chroma_location,pkt_duration,duration:frame_side_data=",
-                  "-of", "compact=p=0", "-o", list, clip.path},
-                 kLimit)
-          .WithContext(clip.path));
-  const std::vector<Told> frames = ReadTold(list);
+                               const KeptFiles& kept) {
+  const Words probing = {
+      "-select_streams",
+      "v:0",
+      "-show_frames",
+      "-show_entries",
+      "frame=sample_aspect_ratio,interlaced_frame,top_field_first,"
+      "color_range,color_space,color_primaries,color_transfer,"
+      "chroma_location,pkt_duration,duration:frame_side_data=",
+      "-of",
+      "compact=p=0"};
+  ASSIGN_OR_RETURN(
+      const std::string place,
+      KeepOfFfmpeg(kept, "fields", Joined(probing, {clip.identity}),
+                   [&](const std::string& made) {
+                     return RunFfprobe(
+                                Joined(probing, {"-o", made + "/" + kFieldList,
+                                                 clip.path}))
+                         .WithContext(clip.path);
+                   }));
+  const std::vector<Told> frames = ReadTold(place + "/" + kFieldList);
   std::string fields;
   const auto add = [&](const char* field,
                        const std::optional<std::string>& value) {

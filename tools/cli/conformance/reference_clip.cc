@@ -6,22 +6,25 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 
 #include "core/base/status_macros.h"
-#include "tools/cli/demo/program.h"
+#include "tools/cli/conformance/ffmpeg.h"
 
 namespace bulkhead::cli {
 namespace {
 
-constexpr std::chrono::minutes kLimit{10};
 constexpr int kFrames = 30;
+// Names of files beside a clip: what the programs of FFmpeg say of it.
+constexpr char kFrameList[] = "framemd5";
+constexpr char kStreamList[] = "stream";
+constexpr char kSampleFile[] = "f32";
 
 struct Size {
   uint32_t width = 0;
@@ -169,23 +172,6 @@ const std::vector<Recipe>& Recipes() {
   return recipes;
 }
 
-// Runs ffmpeg or ffprobe.
-Status RunReference(const std::vector<std::string>& command) {
-  const Status status = RunProgram(command, kLimit);
-  if (status.code() != Code::kNotFound) return status;
-  return Status(Code::kNotFound,
-                "the ffmpeg program, which makes and decodes the clips that "
-                "the backend is compared with, is not installed; on Debian: "
-                "apt install ffmpeg");
-}
-
-Status RunFfmpeg(const std::vector<std::string>& arguments) {
-  std::vector<std::string> command = {"ffmpeg", "-nostdin", "-v", "fatal",
-                                      "-y"};
-  command.insert(command.end(), arguments.begin(), arguments.end());
-  return RunReference(command);
-}
-
 // Returns the fields of a line that are separated by commas.
 std::vector<std::string> FieldsOf(const std::string& line) {
   std::vector<std::string> fields;
@@ -238,11 +224,9 @@ bool IsDeep(const std::string& pixel_format) {
   });
 }
 
-// Reads the codec and the pixel format of the first video stream.
-Status ReadStream(ReferenceClip& clip, const std::string& list) {
-  RETURN_IF_ERROR(RunReference(
-      {"ffprobe", "-v", "fatal", "-select_streams", "v:0", "-show_entries",
-       "stream=codec_name,pix_fmt", "-of", "csv=p=0", "-o", list, clip.path}));
+// Reads the codec and the pixel format of the first video stream from what
+// ffprobe wrote.
+Status ReadStream(const std::string& list, ReferenceClip& clip) {
   std::ifstream file(list);
   std::string line;
   std::getline(file, line);
@@ -255,35 +239,77 @@ Status ReadStream(ReferenceClip& clip, const std::string& list) {
   return {};
 }
 
-// Decodes a clip whose codec and pixel format are known.
-Status Decode(ReferenceClip& clip, const std::string& scratch) {
-  const std::string list =
-      scratch + "/" + std::filesystem::path(clip.path).filename().string() +
-      ".framemd5";
-  clip.deep = IsDeep(clip.pixel_format);
-  // The timestamps are to be those of the container, ticks and all.
-  const std::vector<std::string> as_is = {
-      "-map",        "0:v:0",    "-fps_mode",
-      "passthrough", "-copyts",  "-enc_time_base",
-      "-1",          "-pix_fmt", clip.deep ? "rgb48le" : "rgb24"};
-  std::vector<std::string> arguments = {"-i", clip.path};
-  arguments.insert(arguments.end(), as_is.begin(), as_is.end());
-  arguments.insert(arguments.end(), {"-f", "framemd5", list});
-  RETURN_IF_ERROR(RunFfmpeg(arguments).WithContext(clip.path));
-  return ReadFrames(list, clip).WithContext(clip.path);
+// Returns how ffmpeg decodes a clip for the comparison. The timestamps are to
+// be those of the container, ticks and all.
+Words DecodingOf(const ReferenceClip& clip) {
+  return {"-map",        "0:v:0",    "-fps_mode",
+          "passthrough", "-copyts",  "-enc_time_base",
+          "-1",          "-pix_fmt", clip.deep ? "rgb48le" : "rgb24",
+          "-f",          "framemd5"};
+}
+
+// Returns what a file of the user is told from others by.
+Result<std::string> IdentityOf(const std::string& path) {
+  std::error_code error;
+  const uintmax_t bytes = std::filesystem::file_size(path, error);
+  const auto changed = std::filesystem::last_write_time(path, error);
+  if (error) return Status(Code::kBadInput, error.message()).WithContext(path);
+  return fmt::format("{} {} {}", std::filesystem::absolute(path).string(),
+                     bytes, changed.time_since_epoch().count());
+}
+
+// Makes a file with an encoder of ffmpeg, and `decoded` beside it, which is
+// what ffmpeg decodes from it. Returns their place; kUnsupported, with the
+// words of `refusal`, if ffmpeg makes no such file.
+Result<std::string> Encode(const KeptFiles& kept, const std::string& file,
+                           const Words& making, const Words& decoding,
+                           const std::string& decoded,
+                           const std::string& refusal) {
+  return KeepOfFfmpeg(kept, file, Joined(making, Joined({file}, decoding)),
+                      [&](const std::string& place) -> Status {
+                        const std::string path = place + "/" + file;
+                        const Status made = RunFfmpeg(Joined(making, {path}));
+                        if (made.code() == Code::kNotFound) return made;
+                        if (!made.ok())
+                          return Status(Code::kUnsupported, refusal);
+                        return RunFfmpeg(Joined(Joined({"-i", path}, decoding),
+                                                {place + "/" + decoded}))
+                            .WithContext(path);
+                      });
 }
 
 }  // namespace
 
 Result<ReferenceClip> ReadReference(const std::string& path,
                                     const std::string& name,
-                                    const std::string& scratch) {
+                                    const KeptFiles& kept) {
   ReferenceClip clip{.name = name, .path = path};
-  const std::string list = scratch + "/" +
-                           std::filesystem::path(path).filename().string() +
-                           ".stream";
-  RETURN_IF_ERROR(ReadStream(clip, list).WithContext(path));
-  RETURN_IF_ERROR(Decode(clip, scratch));
+  ASSIGN_OR_RETURN(clip.identity, IdentityOf(path));
+  const Words probing = {"-select_streams",           "v:0", "-show_entries",
+                         "stream=codec_name,pix_fmt", "-of", "csv=p=0"};
+  ASSIGN_OR_RETURN(
+      const std::string stream,
+      KeepOfFfmpeg(kept, "stream", Joined(probing, {clip.identity}),
+                   [&](const std::string& place) {
+                     return RunFfprobe(
+                                Joined(probing,
+                                       {"-o", place + "/" + kStreamList, path}))
+                         .WithContext(path);
+                   }));
+  RETURN_IF_ERROR(
+      ReadStream(stream + "/" + kStreamList, clip).WithContext(path));
+  clip.deep = IsDeep(clip.pixel_format);
+  const Words decoding = DecodingOf(clip);
+  ASSIGN_OR_RETURN(
+      const std::string frames,
+      KeepOfFfmpeg(kept, "frames", Joined(decoding, {clip.identity}),
+                   [&](const std::string& place) {
+                     return RunFfmpeg(Joined(Joined({"-i", path}, decoding),
+                                             {place + "/" + kFrameList}))
+                         .WithContext(path);
+                   }));
+  RETURN_IF_ERROR(
+      ReadFrames(frames + "/" + kFrameList, clip).WithContext(path));
   return clip;
 }
 
@@ -305,18 +331,17 @@ const Recipe* RecipeOf(const std::string& name) {
 }
 
 Result<ReferenceClip> Make(const std::string& name, const Size& size,
-                           int frames, const std::string& scratch) {
+                           int frames, const KeptFiles& kept) {
   const Recipe* const recipe = RecipeOf(name);
   if (recipe == nullptr) {
     return Status(Code::kUnsupported, "there is no clip of " + name);
   }
   const auto [width, height] = size;
-  std::string file = fmt::format("{}_{}x{}", name, width, height);
+  std::string file =
+      fmt::format("{}_{}x{}.{}", name, width, height, recipe->container);
   std::replace(file.begin(), file.end(), ' ', '_');
-  const std::string path =
-      fmt::format("{}/{}.{}", scratch, file, recipe->container);
   // The source has pictures of even sizes only.
-  std::vector<std::string> arguments = {
+  Words making = {
       "-f",
       "lavfi",
       "-i",
@@ -326,20 +351,19 @@ Result<ReferenceClip> Make(const std::string& name, const Size& size,
       fmt::format("{}", frames),
       "-pix_fmt",
       recipe->pixel_format};
-  arguments.insert(arguments.end(), recipe->options.begin(),
-                   recipe->options.end());
-  arguments.push_back(path);
-  const Status made = RunFfmpeg(arguments);
-  if (made.code() == Code::kNotFound) return made;
-  if (!made.ok()) {
-    return Status(Code::kUnsupported, "this ffmpeg makes no " + name);
-  }
+  making.insert(making.end(), recipe->options.begin(), recipe->options.end());
   ReferenceClip clip{.name = name,
                      .codec = recipe->codec,
                      .pixel_format = recipe->pixel_format,
-                     .path = path,
-                     .made = true};
-  RETURN_IF_ERROR(Decode(clip, scratch));
+                     .made = true,
+                     .deep = IsDeep(recipe->pixel_format)};
+  ASSIGN_OR_RETURN(const std::string place,
+                   Encode(kept, file, making, DecodingOf(clip), kFrameList,
+                          "this ffmpeg makes no " + name));
+  clip.path = place + "/" + file;
+  clip.identity = fmt::format("{} {}", fmt::join(making, " "), file);
+  RETURN_IF_ERROR(
+      ReadFrames(place + "/" + kFrameList, clip).WithContext(clip.path));
   if (clip.width == width && clip.height == height) return clip;
   return Status(Code::kUnsupported,
                 fmt::format("this ffmpeg makes {} of {}x{} pixels, not {}x{}",
@@ -353,39 +377,35 @@ std::string PixelFormatOf(const std::string& name) {
   return recipe == nullptr ? "" : recipe->pixel_format;
 }
 
-Result<ReferenceClip> MakeClip(const std::string& name,
-                               const std::string& scratch) {
+Result<ReferenceClip> MakeClip(const std::string& name, const KeptFiles& kept) {
   const Recipe* const recipe = RecipeOf(name);
-  return Make(name, recipe == nullptr ? Size() : recipe->size, kFrames,
-              scratch);
+  return Make(name, recipe == nullptr ? Size() : recipe->size, kFrames, kept);
 }
 
 Result<ReferenceClip> MakeClipOfSize(const std::string& codec, uint32_t width,
-                                     uint32_t height,
-                                     const std::string& scratch) {
+                                     uint32_t height, const KeptFiles& kept) {
   constexpr int kFew = 3;
-  return Make(codec, {width, height}, kFew, scratch);
+  return Make(codec, {width, height}, kFew, kept);
 }
 
-Result<std::vector<float>> MakeSound(const std::string& encoder,
-                                     const std::string& path) {
+Result<ReferenceSound> MakeSound(const std::string& encoder,
+                                 const std::string& file,
+                                 const KeptFiles& kept) {
   // Two tones, so that no channel stands for the other.
-  const Status made =
-      RunFfmpeg({"-f", "lavfi", "-i",
-                 "aevalsrc=sin(440*2*PI*t)/4|sin(660*2*PI*t)/3:s=48000:d=1",
-                 "-c:a", encoder, path});
-  if (made.code() == Code::kNotFound) return made;
-  if (!made.ok()) {
-    return Status(Code::kUnsupported, "this ffmpeg has no encoder " + encoder);
-  }
-  const std::string decoded = path + ".f32";
-  RETURN_IF_ERROR(
-      RunFfmpeg({"-i", path, "-f", "f32le", decoded}).WithContext(path));
-  std::ifstream file(decoded, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  std::vector<float> samples(bytes.size() / sizeof(float));
-  std::memcpy(samples.data(), bytes.data(), samples.size() * sizeof(float));
-  return samples;
+  const Words making = {
+      "-f",   "lavfi",
+      "-i",   "aevalsrc=sin(440*2*PI*t)/4|sin(660*2*PI*t)/3:s=48000:d=1",
+      "-c:a", encoder};
+  ASSIGN_OR_RETURN(const std::string place,
+                   Encode(kept, file, making, {"-f", "f32le"}, kSampleFile,
+                          "this ffmpeg has no encoder " + encoder));
+  std::ifstream samples(place + "/" + kSampleFile, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(samples), {}};
+  ReferenceSound sound{.path = place + "/" + file, .samples = {}};
+  sound.samples.resize(bytes.size() / sizeof(float));
+  std::memcpy(sound.samples.data(), bytes.data(),
+              sound.samples.size() * sizeof(float));
+  return sound;
 }
 
 }  // namespace bulkhead::cli

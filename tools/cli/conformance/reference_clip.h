@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli/conformance/kept_files.h"
+
 namespace bulkhead::cli {
 
 // A file with one video stream and what the ffmpeg program, which shares no
@@ -23,6 +25,8 @@ struct ReferenceClip {
   std::string codec;
   std::string pixel_format;
   std::string path;
+  // What it is told from other clips by, in words.
+  std::string identity;
   bool made = false;  // by MakeClip; no file of --media
   // The components have more than 8 bits. Frames are then compared as float32,
   // which is 16 bits of ffmpeg's RGB.
@@ -32,12 +36,12 @@ struct ReferenceClip {
   std::vector<Frame> frames;
 };
 
-// Reads the frames of a file with the ffmpeg program. `scratch` is a directory
-// for temporary files. Returns kNotFound, with the package to install, if there
-// is no such program, and kBadInput if it cannot read the file.
+// Reads the frames of a file with the ffmpeg program, whose answers are kept.
+// Returns kNotFound, with the package to install, if there is no such program,
+// and kBadInput if it cannot read the file.
 Result<ReferenceClip> ReadReference(const std::string& path,
                                     const std::string& name,
-                                    const std::string& scratch);
+                                    const KeptFiles& kept);
 
 // A clip that MakeClip can make.
 struct ClipName {
@@ -46,17 +50,15 @@ struct ClipName {
   std::string codec;
 };
 std::vector<ClipName> NamesOfClips();
-// Makes a small clip in `scratch`, with frames that refer to each other and
-// several keyframes where the codec has such. Errors as of ReadReference;
+// Makes a small clip, unless it is kept, with frames that refer to each other
+// and several keyframes where the codec has such. Errors as of ReadReference;
 // kUnsupported if this ffmpeg has no encoder for it.
-Result<ReferenceClip> MakeClip(const std::string& name,
-                               const std::string& scratch);
+Result<ReferenceClip> MakeClip(const std::string& name, const KeptFiles& kept);
 
 // Makes a plain clip of a codec with three pictures of another size. Errors as
 // of MakeClip.
 Result<ReferenceClip> MakeClipOfSize(const std::string& codec, uint32_t width,
-                                     uint32_t height,
-                                     const std::string& scratch);
+                                     uint32_t height, const KeptFiles& kept);
 // Returns the pixel format of which MakeClip makes a clip; an empty text if
 // there is no such clip.
 std::string PixelFormatOf(const std::string& name);
@@ -73,12 +75,18 @@ enum class Fields {
 // clip alike, as words "color_space=1|2" for what is allowed, with a space
 // before each. Errors as of ReadReference.
 Result<std::string> ReadFields(const ReferenceClip& clip, Fields which,
-                               const std::string& scratch);
+                               const KeptFiles& kept);
 
-// Makes a second of sound with an encoder of ffmpeg, and returns the samples
-// that ffmpeg decodes from it: the numbers of all channels, sample by sample.
-// Errors as of MakeClip.
-Result<std::vector<float>> MakeSound(const std::string& encoder,
-                                     const std::string& path);
+// A file of sound and the samples that ffmpeg decodes from it: the numbers of
+// all channels, sample by sample.
+struct ReferenceSound {
+  std::string path;
+  std::vector<float> samples;
+};
+// Makes a second of sound with an encoder of ffmpeg, in a file of this name,
+// unless it is kept. Errors as of MakeClip.
+Result<ReferenceSound> MakeSound(const std::string& encoder,
+                                 const std::string& file,
+                                 const KeptFiles& kept);
 
 }  // namespace bulkhead::cli

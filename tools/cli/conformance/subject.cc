@@ -19,25 +19,29 @@ std::string WithoutIndex(const std::string& device) {
 }  // namespace
 
 Subject::Subject(HostOptions options, const ConformanceRequest& request,
-                 std::shared_ptr<const TemporaryDirectory> directory)
+                 std::shared_ptr<const TemporaryDirectory> directory,
+                 KeptFiles kept)
     : options_(std::move(options)),
       name_(request.backend),
       media_(request.media),
       device_(request.device),
-      directory_(std::move(directory)) {}
+      directory_(std::move(directory)),
+      kept_(std::move(kept)) {}
 
 Result<std::unique_ptr<Subject>> Subject::Make(
     const GlobalOptions& global, const ConformanceRequest& request) {
   HostOptions options = HostOptionsFrom(global);
   options.autoload = true;
   options.backends_disable.emplace();
-  std::unique_ptr<Subject> subject(
-      new Subject(std::move(options), request,
-                  std::make_shared<const TemporaryDirectory>()));
-  if (subject->scratch().empty()) {
+  const auto directory = std::make_shared<const TemporaryDirectory>();
+  if (directory->path().empty()) {
     return Status(Code::kInvalidArgument,
                   "cannot make a temporary directory; is TMPDIR writable?");
   }
+  const std::string clips =
+      request.clips.empty() ? directory->path() + "/clips" : request.clips;
+  std::unique_ptr<Subject> subject(
+      new Subject(std::move(options), request, directory, KeptFiles(clips)));
   ASSIGN_OR_RETURN(const auto host, subject->NewHostFor("*", {}));
   ASSIGN_OR_RETURN(subject->backend_, subject->Describe(*host));
   const std::vector<DeviceInfo>& devices = subject->backend_.devices;
@@ -83,8 +87,8 @@ Result<Host*> Subject::SharedHost() {
 
 Result<Subject*> Subject::Reference() {
   if (reference_) return reference_.get();
-  std::unique_ptr<Subject> cpu(
-      new Subject(options_, {.backend = "cpu", .device = "cpu"}, directory_));
+  std::unique_ptr<Subject> cpu(new Subject(
+      options_, {.backend = "cpu", .device = "cpu"}, directory_, kept_));
   ASSIGN_OR_RETURN(Host* const host, cpu->SharedHost());
   ASSIGN_OR_RETURN(cpu->backend_, cpu->Describe(*host));
   reference_ = std::move(cpu);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli/conformance/kept_files.h"
 #include "tools/cli/conformance/reference_clip.h"
 #include "tools/cli/demo/sample_clip.h"
 #include "tools/cli/options.h"
@@ -19,6 +20,7 @@ struct ConformanceRequest {
   std::string backend;  // the name of the entry point
   std::string device;   // empty: the first device of the backend
   std::string media;    // a directory with files to decode too; may be empty
+  std::string clips;    // the directory that keeps clips; empty: none does
 };
 
 // The backend that is checked, and the clips to check it with.
@@ -70,6 +72,8 @@ class Subject {
   // A directory for the files of checks.
   const std::string& scratch() const { return directory_->path(); }
   const std::string& media() const { return media_; }
+  // Clips and what ffmpeg says of them: kept for other runs if the user wants.
+  const KeptFiles& kept() const { return kept_; }
 
   // The clips that the device has decoded. The first is used where one is
   // enough.
@@ -78,7 +82,7 @@ class Subject {
 
  private:
   Subject(HostOptions options, const ConformanceRequest& request,
-          std::shared_ptr<const TemporaryDirectory> directory);
+          std::shared_ptr<const TemporaryDirectory> directory, KeptFiles kept);
 
   Result<std::unique_ptr<Host>> NewHostFor(const std::string& backend,
                                            const Change& change);
@@ -90,6 +94,7 @@ class Subject {
   BackendInfo backend_;
   // That of the reference too.
   const std::shared_ptr<const TemporaryDirectory> directory_;
+  const KeptFiles kept_;
   std::vector<ReferenceClip> clips_;
   int hosts_ = 0;  // that were made
   std::unique_ptr<Host> shared_;
