@@ -38,6 +38,7 @@ def bulkhead_fuzzer(name, deps, data = []):
         name = name + "_replay_test",
         size = "small",
         srcs = ["replay_test.cc"],
+        tags = ["unit"],
         data = corpus,
         env = {"BULKHEAD_TEST_CORPUS": " ".join([
             "$(rootpath {})".format(file)
