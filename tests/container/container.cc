@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::minutes;
 
-constexpr minutes kLimit{5};
+constexpr minutes kLimit{15};
 constexpr fs::perms kForAll{0755};
 // Podman calls programs that lie where only root looks.
 constexpr char kPath[] =

@@ -88,7 +88,8 @@ TEST_F(Packages, OfDebianAreInstalledAndUsedOnACleanDebian) {
       {"/bin/sh", "-c", "lintian --fail-on error '" + directory_ + "'/*.deb"},
       {.limit = minutes(5)});
   EXPECT_EQ(checked.exit_code, 0) << checked.Describe();
-  Use("$install /bulkhead/*.deb; /bulkhead/outsider.sh /usr /bulkhead;"
+  Use("$install /bulkhead/*.deb; /bulkhead/outsider.sh /usr /bulkhead"
+      " conformance;"
       " apt-get -q remove --purge --yes libbulkhead0 bulkhead libbulkhead-dev"
       " python3-bulkhead;"
       " fails 'find /usr /etc /var/lib -name \"*bulkhead*\""
