@@ -31,6 +31,7 @@
 namespace bulkhead::ipc {
 namespace {
 
+// bound: nobody does what is waited for.
 Deadline Soon() { return Deadline::After(std::chrono::milliseconds(20)); }
 Deadline Late() { return Deadline::After(std::chrono::seconds(20)); }
 

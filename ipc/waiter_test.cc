@@ -34,6 +34,7 @@ namespace {
 
 using Scope = WatchedWord::Scope;
 
+// bound: nobody does what is waited for.
 Deadline Soon() { return Deadline::After(std::chrono::milliseconds(20)); }
 Deadline Late() { return Deadline::After(std::chrono::seconds(20)); }
 bool Never() { return false; }

@@ -58,6 +58,7 @@ TEST(DeviceStreamTest, AnEventIsNotCompleteWhileItsKernelRuns) {
   const DeviceStream::Event event = stream.Record();
   gate.AwaitStart();
   EXPECT_FALSE(event.Query());
+  // bound: the gate is shut.
   EXPECT_FALSE(event.Wait(milliseconds(1)));
   gate.Open();
   EXPECT_TRUE(event.Wait(kLong));
@@ -68,6 +69,7 @@ TEST(DeviceStreamTest, AHungKernelMakesSynchronizeGiveUp) {
   Gate gate;
   DeviceStream stream;
   stream.Launch(gate.kernel());
+  // bound: the kernel hangs.
   EXPECT_FALSE(stream.Synchronize(milliseconds(1)));
   gate.Open();
 }

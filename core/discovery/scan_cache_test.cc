@@ -297,6 +297,7 @@ TEST_F(ScanCacheTest, WhatIsTooYoungIsReadAgain) {
       EXPECT_EQ(cache.folders_read(), 1u);
     }
   }
+  // bound: nothing waits, the test makes the age up.
   age = ScanCache::kTrustedAge + std::chrono::nanoseconds(1);
   name_of_first();
   // Read once more when old enough. From then on the times are trusted.

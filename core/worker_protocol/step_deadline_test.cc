@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// bound: nothing waits here, the test makes the times up.
 #include "core/worker_protocol/step_deadline.h"
 
 #include <gtest/gtest.h>

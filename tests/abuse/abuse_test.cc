@@ -41,14 +41,15 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// The deadline that ends an abuse. The other sessions must be served until
-// then.
+// bound: the deadline that ends an abuse. The other sessions must be served
+// until then.
 constexpr milliseconds kOpenDeadline{4'000};
 // What may be added to a trusted process by an abuse and by the sessions that
 // decode beside it. bulkheadd only keeps the end of a log.
 constexpr int64_t kMostGrowthKib = 8 * 1024;
 constexpr int64_t kMostDescriptors = 24;
-// The time that a frame of another session may take on a busy machine.
+// bound: the time that a frame of another session may take while an abuse
+// takes the processors. The tests run alone.
 constexpr milliseconds kMostLatency{1'000};
 // The limits of a worker: policy.h of core/supervisor/sandbox.
 constexpr int64_t kTasks = 3072;

@@ -19,6 +19,7 @@
 #include "tests/autoload/plugin_tree.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/rows.h"
 #include "tests/support/test_paths.h"
@@ -115,7 +116,7 @@ class Autoload : public testing::Test {
 TEST_F(Autoload, AFailingBackendSaysWhyAndSparesTheOthers) {
   HostOptions options =
       Options({DistributionDirectory("BULKHEAD_TEST_BAD_BACKENDS")});
-  options.deadlines.backend_start = milliseconds(1'000);
+  options.deadlines.backend_start = kShort;
   const auto host = NewHost(options);
   const std::pair<std::string, std::string> kCauses[] = {
       {"segfaults",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <chrono>
 #include <thread>
 
 #include "tests/backend_suite/backend_fixture.h"
@@ -10,8 +9,6 @@
 
 namespace bulkhead::tests {
 namespace {
-
-using std::chrono::milliseconds;
 
 class EachClip : public BackendTest,
                  public testing::WithParamInterface<Clip> {};
@@ -144,7 +141,7 @@ TEST_F(Decoding, ClosingInTheMiddleEndsTheWorker) {
     worker.emplace(video.worker_pid());
     ASSERT_TRUE(worker->valid());
   }
-  EXPECT_TRUE(worker->AwaitEnd(milliseconds(2'000)));
+  EXPECT_TRUE(worker->AwaitEnd());
   VideoDecoder video = Open(Clip::kH264);
   EXPECT_EQ(HashesOf(video), Reference(Clip::kH264));
 }

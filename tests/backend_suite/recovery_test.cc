@@ -43,7 +43,7 @@ class Recovery : public BackendTest {
       if (owed == 0) return;
       const ProcessWatch process(victim(decoder));
       if (!process.Signal(signal)) return;
-      ASSERT_TRUE(process.AwaitEnd(milliseconds(5'000)));
+      ASSERT_TRUE(process.AwaitEnd());
       ++kills_;
       --owed;
     });
@@ -138,9 +138,9 @@ TEST_F(Recovery, ZygoteKilledFiveTimes) {
     const ProcessWatch zygote(Backend().zygote_pid);
     const ProcessWatch worker(decoder.worker_pid());
     ASSERT_TRUE(zygote.Signal(SIGKILL)) << frame;
-    ASSERT_TRUE(zygote.AwaitEnd(milliseconds(5'000)));
+    ASSERT_TRUE(zygote.AwaitEnd());
     ASSERT_TRUE(worker.Signal(SIGKILL)) << "it died with its zygote";
-    ASSERT_TRUE(worker.AwaitEnd(milliseconds(5'000)));
+    ASSERT_TRUE(worker.AwaitEnd());
   });
   EXPECT_EQ(hashes, Reference(Clip::kH264));
 }
@@ -152,7 +152,7 @@ TEST_F(Recovery, SessionOutlivesItsZygote) {
     if (frame != 50) return;
     const ProcessWatch zygote(Backend().zygote_pid);
     ASSERT_TRUE(zygote.Signal(SIGKILL));
-    ASSERT_TRUE(zygote.AwaitEnd(milliseconds(5'000)));
+    ASSERT_TRUE(zygote.AwaitEnd());
   });
   EXPECT_EQ(hashes, Reference(Clip::kH264));
   EXPECT_EQ(video.worker_pid(), worker);
@@ -185,7 +185,7 @@ TEST_F(Recovery, SupervisorKilledThenAnotherSessionIsOpened) {
   ASSERT_TRUE(first.Next().value());
   const ProcessWatch supervisor(host().supervisor_pid());
   ASSERT_TRUE(supervisor.Signal(SIGKILL));
-  ASSERT_TRUE(supervisor.AwaitEnd(milliseconds(5'000)));
+  ASSERT_TRUE(supervisor.AwaitEnd());
   VideoDecoder second = Open(Clip::kVp9);
   EXPECT_EQ(HashesOf(second), Reference(Clip::kVp9));
   first.Rewind();

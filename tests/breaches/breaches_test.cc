@@ -23,6 +23,7 @@
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
 #include "tests/media/sample_files.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/distribution_options.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
@@ -31,7 +32,6 @@
 namespace bulkhead::tests {
 namespace {
 
-using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
@@ -79,9 +79,9 @@ class BreachTest : public testing::Test {
     std::filesystem::remove_all(state_);
     HostOptions options = DistributionOptions();
     options.state_directory = state_;
-    options.deadlines.open = milliseconds(2'000);
-    options.deadlines.seek = milliseconds(2'000);
-    options.deadlines.frame = milliseconds(2'000);
+    options.deadlines.open = kShort;
+    options.deadlines.seek = kShort;
+    options.deadlines.frame = kShort;
     host_ = Host::Create(options).value();
   }
 
@@ -99,11 +99,12 @@ class BreachTest : public testing::Test {
 
   // Decodes the clip in another process.
   ProgramResult PlayElsewhere(const std::string& breach) const {
+    const std::string ms = "-ms=" + std::to_string(kShort.count());
     return RunProgram(
         {PathFromEnvironment("BULKHEAD_TEST_CLI"), "decode", clip_, "--device",
          "breaker", "--option", "breach=" + breach, "--format", "null",
-         "--plugin-path", DistributionDirectory(), "--limit", "open-ms=2000",
-         "--limit", "seek-ms=2000", "--limit", "frame-ms=2000"},
+         "--plugin-path", DistributionDirectory(), "--limit", "open" + ms,
+         "--limit", "seek" + ms, "--limit", "frame" + ms},
         {.environment = {{"BULKHEAD_STATE_DIR", state_},
                          {"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()}}});
   }
@@ -169,7 +170,7 @@ TEST_P(Breaches, SayTheSameEachTimeAndDoNotEndTheBackend) {
   EXPECT_THAT(elsewhere.errors, HasSubstr(message));
   const ProcessWatch supervisor(host_->supervisor_pid());
   ASSERT_TRUE(supervisor.Signal(SIGKILL));
-  ASSERT_TRUE(supervisor.AwaitEnd(milliseconds(5'000)));
+  ASSERT_TRUE(supervisor.AwaitEnd());
   expect_the_same("with another bulkheadd");
   EXPECT_TRUE(Play("").ok());
 }

@@ -4,17 +4,16 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/deadlines.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
 
 namespace fs = std::filesystem;
-using std::chrono::milliseconds;
 
 constexpr const char* kScript = "/bulkhead_chaos/faults";
 
@@ -76,12 +75,7 @@ HostOptions ChaosInstallation::options() const {
   options.autoload = true;
   options.libexec_dir = LibexecDirectory();
   options.limits.restarts_per_position = 3;
-  options.deadlines.backend_start = milliseconds(3'000);
-  options.deadlines.worker_start = milliseconds(3'000);
-  options.deadlines.open = milliseconds(3'000);
-  options.deadlines.scan = milliseconds(3'000);
-  options.deadlines.seek = milliseconds(3'000);
-  options.deadlines.frame = milliseconds(3'000);
+  options.deadlines = PatientDeadlines();
   return options;
 }
 

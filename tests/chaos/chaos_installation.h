@@ -35,7 +35,7 @@ class ChaosInstallation {
   const std::string& path() const { return path_; }
 
   // Returns options with which a Host finds the chaos backend and the backends
-  // that come with Bulkhead. The deadlines are short.
+  // that come with Bulkhead. The deadlines are patient.
   HostOptions options() const;
   // Returns the options of a stream on the chaos device, with a script of
   // faults of its own.

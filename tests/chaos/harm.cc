@@ -68,6 +68,7 @@ void Reserve(size_t bytes) {
   if (piece != MAP_FAILED) reserved = piece;
 }
 
+// bound: a fault, as long as the script says.
 void Slow(int64_t milliseconds) {
   timespec left = {.tv_sec = milliseconds / 1000,
                    .tv_nsec = milliseconds % 1000 * 1'000'000};

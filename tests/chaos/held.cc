@@ -13,7 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// The pause between two looks at the processes.
+// bound: the pause between two looks at the processes.
 constexpr milliseconds kPause{1};
 
 }  // namespace

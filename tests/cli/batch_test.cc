@@ -23,6 +23,7 @@
 
 #include "tests/chaos/chaos_installation.h"
 #include "tests/cli/cli_fixture.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/process_watch.h"
 
 namespace bulkhead::tests {
@@ -235,6 +236,7 @@ TEST_F(Batch, KilledRunsGoOnWhereTheyEnded) {
     const ProcessWatch application(program->pid());
     const auto wait_for = [&](long count) {
       const auto deadline = std::chrono::steady_clock::now() + kSoon;
+      // bound: the pause between two looks.
       while (results() < count && !application.AwaitEnd(milliseconds(1))) {
         ASSERT_LT(std::chrono::steady_clock::now(), deadline);
       }
@@ -333,9 +335,10 @@ TEST_F(Batch, AFileThatKillsWorkersIsTriedAndNamedOnceForAll) {
 
 TEST_F(Batch, WhatTheBackendLosesIsTriedAgainByTheNextRun) {
   const ChaosInstallation installation("at=picture:0 do=hang");
+  const std::string ms = "-ms=" + std::to_string(kShort.count());
   const std::vector<std::string> options{
-      "--device", "chaos",         "--limit", "open-ms=2000",
-      "--limit",  "frame-ms=2000", "--limit", "kills-per-position=1",
+      "--device", "chaos",      "--limit", "open" + ms,
+      "--limit",  "frame" + ms, "--limit", "kills-per-position=1",
       "-o",       Out("out")};
   const ProgramResult lost = RunBatch({clip()}, options, With(installation));
   EXPECT_EQ(lost.exit_code, 4) << lost.Describe();

@@ -101,7 +101,7 @@ std::string TmuxTerminal::Await(
   const auto end = Clock::now() + kLimit;
   std::string screen = Screen();
   while (!matcher.Matches(screen) && Clock::now() < end) {
-    // Not for ever: a change of the size alone writes nothing.
+    // bound: not for ever, since a change of the size alone writes nothing.
     AwaitOutput(milliseconds(200));
     screen = Screen();
   }

@@ -94,6 +94,7 @@ class WrongBackend : public testing::TestWithParam<Wrong> {};
 
 TEST_P(WrongBackend, FailsAndTheClauseIsNamed) {
   const std::string path = InstallWrong(GetParam().name);
+  // bound: what a wrong backend has that hangs.
   std::vector<std::string> arguments = {
       "wrong",         "--codec",      GetParam().codecs, "--json",
       "--plugin-path", path,           "--limit",         "open-ms=3000",

@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
@@ -24,6 +23,7 @@
 #include "tests/chaos/chaos_installation.h"
 #include "tests/crashes/crash_test.h"
 #include "tests/liars/lying_installation.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
@@ -32,7 +32,6 @@ namespace bulkhead::tests {
 namespace {
 
 namespace fs = std::filesystem;
-using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ContainsRegex;
@@ -217,8 +216,7 @@ TEST_F(Crashes, AStateDirectoryThatTakesNoRecordIsToldBeforeItIsNeeded) {
 
 TEST_F(Crashes, AMissedDeadlineIsOnRecordWithItsStep) {
   HostOptions options = Recording(installation_.options());
-  options.deadlines.seek = milliseconds(300);
-  options.deadlines.frame = milliseconds(300);
+  options.deadlines.seek = kShort;
   options.limits.attempts_per_position = 1;
   const auto host = Host::Create(options).value();
   VideoDecoder video =
@@ -231,11 +229,12 @@ TEST_F(Crashes, AMissedDeadlineIsOnRecordWithItsStep) {
   const Crash crash = Records()[0];
   EXPECT_EQ(crash.end.kind, Kind::kDeadline);
   EXPECT_EQ(crash.cause,
-            "it took too long to decode the next frame, more than the 300 ms "
-            "of the deadline seek (--limit seek-ms=N)");
+            "it took too long to decode the next frame, more than the " +
+                std::to_string(kShort.count()) +
+                " ms of the deadline seek (--limit seek-ms=N)");
   EXPECT_EQ(crash.request.kind, Asked::kFrameAt);
   EXPECT_EQ(crash.request.frame, 25u);
-  EXPECT_EQ(crash.request.deadline_ms, 300);
+  EXPECT_EQ(crash.request.deadline_ms, kShort.count());
   EXPECT_EQ(crash.outcome, "kDeadlineExceeded");
   const ProgramResult again = Cli({"replay", "1"});
   EXPECT_EQ(again.exit_code, 4) << again.Describe();
@@ -340,7 +339,7 @@ TEST_F(Crashes, AStormIsCountedInsteadOfWritten) {
   // Nothing crashes any more, so that no later record could tell the rest.
   const ProcessWatch supervisor(host->supervisor_pid());
   host.reset();
-  ASSERT_TRUE(supervisor.AwaitEnd(milliseconds(10'000)));
+  ASSERT_TRUE(supervisor.AwaitEnd());
   uint64_t accounted = 0;
   for (const Crash& crash : Records()) accounted += 1 + crash.unrecorded;
   EXPECT_EQ(accounted, 45u);

@@ -263,7 +263,7 @@ TEST_F(Replays, AReplayOfAQuarantinedBackendSaysWhatToDo) {
     }
     return false;
   };
-  const auto deadline = std::chrono::steady_clock::now() + milliseconds(5'000);
+  const auto deadline = std::chrono::steady_clock::now() + milliseconds(60'000);
   while (!recorded() && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::yield();
   }

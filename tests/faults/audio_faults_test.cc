@@ -13,6 +13,7 @@
 
 #include "bulkhead/host.h"
 #include "tests/chaos/chaos_installation.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -39,7 +40,7 @@ class AudioFaults : public testing::Test {
          "-c:a", "pcm_s16le", path_});
     if (!made.started) GTEST_SKIP() << "no ffmpeg on this machine";
     ASSERT_EQ(made.exit_code, 0) << made.Describe();
-    NewHost(milliseconds(3'000));
+    NewHost(PatientDeadlines().frame);
     expected_ = Open("").AllSamples().value().data;
     ASSERT_EQ(expected_.size(), kSamples);
   }
@@ -122,7 +123,7 @@ TEST_F(AudioFaults, ASampleThatKilledThreeWorkersIsRefusedWithoutAnother) {
 }
 
 TEST_F(AudioFaults, AWorkerThatHangsEachTimeIsGivenUp) {
-  NewHost(milliseconds(1'000));
+  NewHost(kShort);
   AudioDecoder audio = Open("do=hang");
   const Status end = audio.AllSamples().error();
   EXPECT_EQ(end.code(), Code::kDeadlineExceeded) << end;

@@ -24,6 +24,7 @@
 #include "tests/chaos/chaos_installation.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/own_world.h"
 #include "tests/support/process_watch.h"
@@ -35,11 +36,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
 
 constexpr const char* kPreload = "LD_PRELOAD";
-constexpr milliseconds kDeadline{1'000};
-constexpr milliseconds kSoon{5'000};
 
 class LeapingClock : public testing::Test {
  protected:
@@ -48,8 +46,8 @@ class LeapingClock : public testing::Test {
     if (clip_.empty()) return;
     HostOptions options = installation_.options();
     options.libexec_dir = LeapingLibexec();
-    options.deadlines.seek = kDeadline;
-    options.deadlines.frame = kDeadline;
+    options.deadlines.seek = kShort;
+    options.deadlines.frame = kShort;
     host_ = Host::Create(options).value();
   }
   // Makes a libexec directory whose bulkheadd preloads the clock. bulkheadd
@@ -97,7 +95,7 @@ TEST_F(LeapingClock, LosesNoFrameOfSessionsThatDieAndReplay) {
                    HashesOfRest(dying));
   const ProcessWatch supervisor(host_->supervisor_pid());
   ASSERT_TRUE(supervisor.Signal(SIGKILL));
-  ASSERT_TRUE(supervisor.AwaitEnd(kSoon));
+  ASSERT_TRUE(supervisor.AwaitEnd());
   dying.Rewind();
   EXPECT_EQ(HashesOfRest(dying), expected);
 }
@@ -115,8 +113,8 @@ TEST_F(LeapingClock, KillsAStoppedWorkerAtItsDeadlineAndASlowOneNever) {
   ASSERT_TRUE(video.Next().value());
   const auto took = Clock::now() - began;
   EXPECT_EQ(video.recovery().restarts, 1u);
-  EXPECT_GE(took, kDeadline);
-  EXPECT_LT(took, 2 * kDeadline + kSoon);
+  EXPECT_GE(took, kShort);
+  EXPECT_LT(took, 2 * kShort + kPatience);
 }
 
 }  // namespace

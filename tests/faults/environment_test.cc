@@ -35,6 +35,7 @@
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
 #include "tests/support/act_on_host.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
@@ -200,7 +201,6 @@ TEST_F(FaultyEnvironment, ProgramsThatAreMissingOrAreNoneAreNamed) {
       }
       HostOptions options = installation_.options();
       options.libexec_dir = path;
-      options.deadlines.supervisor_start = milliseconds(2'000);
       const Status status =
           ActOnHost(options, kLimit, [&](Host& host) { return Decode(host); });
       const Code expected = *content == '\0' ? Code::kNotFound
@@ -227,7 +227,7 @@ TEST_F(FaultyEnvironment, ABulkheaddThatSaysNothingIsEnded) {
   fs::permissions(program, fs::perms(0755));
   HostOptions options = installation_.options();
   options.libexec_dir = path;
-  options.deadlines.supervisor_start = milliseconds(2'000);
+  options.deadlines.supervisor_start = kShort;
   const auto host = Host::Create(options);
   ASSERT_FALSE(host);
   EXPECT_EQ(host.error().code(), Code::kDeadlineExceeded) << host.error();

@@ -29,6 +29,7 @@
 #include "tests/chaos/held.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
@@ -67,8 +68,7 @@ class FailoverTest : public testing::Test {
     installation_.SetFaults(of_file);
     HostOptions options = installation_.options();
     options.limits.attempts_per_position = 1;
-    options.deadlines.frame = milliseconds(1'000);
-    options.deadlines.seek = milliseconds(1'000);
+    options.deadlines.frame = kShort;
     options.on_event = [this](const Event& event) { events_.push_back(event); };
     host_ = Host::Create(options).value();
   }

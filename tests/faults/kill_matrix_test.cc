@@ -36,6 +36,7 @@
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
 #include "tests/support/act_on_host.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/neighbour.h"
 #include "tests/support/process_watch.h"
@@ -50,9 +51,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Time for three attempts on a busy machine.
-constexpr milliseconds kLimit = kSlowdown * milliseconds(10'000);
-// The time after which a failed backend is started again.
-constexpr milliseconds kBackoff{3'000};
+constexpr milliseconds kLimit = kSlowdown * milliseconds(60'000);
 
 using Hashes = std::vector<std::string>;
 
@@ -394,14 +393,18 @@ class KillMatrix : public testing::TestWithParam<Cell> {
         break;
     }
     const LyingInstallation installation({lie});
-    HostOptions options = installation.options();
-    options.deadlines.worker_start = kSlowdown * milliseconds(3'000);
-    options.deadlines.scan = kSlowdown * milliseconds(3'000);
-    return Act(options, {installation.media(), lie}, nullptr, hashes);
+    return Act(installation.options(), {installation.media(), lie}, nullptr,
+               hashes);
   }
 
-  Status Act(const HostOptions& options, const Input& input,
+  Status Act(HostOptions options, const Input& input,
              const std::function<void()>& repair, Hashes& hashes) {
+    if (death().by_others == SIGSTOP) {
+      Deadlines& deadlines = options.deadlines;
+      deadlines.worker_start = kShort;
+      deadlines.open = deadlines.scan = kShort;
+      deadlines.seek = deadlines.frame = kShort;
+    }
     return ActBesideNeighbour(options, kLimit, [&](Host& host) {
       std::optional<Killer> killer;
       if (death().by_others != 0)
@@ -414,7 +417,8 @@ class KillMatrix : public testing::TestWithParam<Cell> {
         EXPECT_NE(status.message().find(death().end), std::string::npos)
             << status;
         repair();
-        const auto end = std::chrono::steady_clock::now() + kBackoff;
+        // A failed backend is started again after a while.
+        const auto end = std::chrono::steady_clock::now() + kLimit / 2;
         while (!status.ok() && std::chrono::steady_clock::now() < end) {
           status = Call(host, input, hashes);
         }

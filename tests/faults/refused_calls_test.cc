@@ -37,7 +37,6 @@ using std::chrono::milliseconds;
 
 constexpr const char* kAsApplication = "--as-application";
 constexpr milliseconds kLimit{30'000};
-constexpr milliseconds kSoon{5'000};
 
 struct Refusal {
   const char* name;
@@ -127,7 +126,7 @@ TEST_P(RefusedCall, IsATypedErrorInTimeAndLeavesNothing) {
   std::printf(
       "  %s\n",
       result.output.substr(0, result.output.find('\n')).substr(0, 200).c_str());
-  const auto end = Clock::now() + kSoon;
+  const auto end = Clock::now() + kLimit;
   while (!DescendantsOf(getpid()).empty() && Clock::now() < end) {
     waitpid(-1, nullptr, WNOHANG);
   }

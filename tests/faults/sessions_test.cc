@@ -30,6 +30,7 @@
 #include "tests/chaos/held.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
@@ -42,7 +43,9 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
-constexpr milliseconds kSoon{5'000};
+// The milliseconds of a call that waits for nobody. Whoever waited, did so for
+// a minute: the deadlines are patient.
+constexpr int64_t kAtOnce = 20'000;
 
 // Describes a zombie below `root` as /proc does; returns an empty string if
 // none.
@@ -93,7 +96,7 @@ class FaultySessions : public testing::Test {
   static void End(int pid, int signal = SIGKILL) {
     const ProcessWatch process(pid);
     ASSERT_TRUE(process.Signal(signal));
-    ASSERT_TRUE(process.AwaitEnd(kSoon));
+    ASSERT_TRUE(process.AwaitEnd());
   }
 
   const ChaosInstallation installation_;
@@ -120,7 +123,7 @@ TEST_F(FaultySessions, AChildThatIsKilledBetweenForkAndExecIsAFailedStart) {
   });
   // The kill must hit a short moment, so each start is another try. There is a
   // back-off between two starts.
-  const auto end = Clock::now() + 4 * kSoon;
+  const auto end = Clock::now() + kPatience;
   Status status;
   while (kills < 3 && Clock::now() < end) {
     status = host_->Prewarm("openreg");
@@ -218,19 +221,22 @@ TEST_F(FaultySessions, ASessionWhoseWorkerIsHeldOrStoppedClosesAtOnce) {
       ASSERT_TRUE(worker.Signal(SIGSTOP));
     } else {
       ASSERT_TRUE(video->Next().value());
-      ASSERT_EQ(AwaitHeld(host_->supervisor_pid(), kSoon), worker.pid());
+      ASSERT_EQ(AwaitHeld(host_->supervisor_pid(), kPatience), worker.pid());
     }
     const auto began = Clock::now();
     video.reset();
     ExpectAtMost(Fault(14),
-                 stopped ? "closed while stopped" : "closed while held", 2'000,
-                 MillisecondsSince(began), "ms");
-    EXPECT_TRUE(worker.AwaitEnd(kSoon));
+                 stopped ? "closed while stopped" : "closed while held",
+                 kAtOnce, MillisecondsSince(began), "ms");
+    EXPECT_TRUE(worker.AwaitEnd());
   }
 }
 
 // Row 17. SIGSTOP stands for a driver that hangs.
 TEST_F(FaultySessions, AStoppedWorkerIsKilledAtItsDeadlineAndReplaced) {
+  HostOptions options = installation_.options();
+  options.deadlines.seek = kShort;
+  host_ = Host::Create(options).value();
   VideoDecoder video = Open();
   ASSERT_TRUE(video.Next().value());
   ASSERT_TRUE(ProcessWatch(video.worker_pid()).Signal(SIGSTOP));
@@ -254,7 +260,7 @@ TEST_F(FaultySessions, AStoppedReaperDelaysNoRunningSession) {
 // Row 17. Nobody continues them.
 TEST_F(FaultySessions, AStoppedProcessOfTheBackendIsReplacedWithinTheCall) {
   HostOptions options = installation_.options();
-  options.deadlines.worker_start = milliseconds(700);
+  options.deadlines.worker_start = kShort;
   std::string told;
   options.on_event = [&](const Event& event) { told += event.text + '\n'; };
   host_ = Host::Create(options).value();
@@ -275,7 +281,7 @@ TEST_F(FaultySessions, AStoppedProcessOfTheBackendIsReplacedWithinTheCall) {
                               : "a stopped zygote, worker killed",
                        expected_, HashesOfRest(video));
     }
-    EXPECT_TRUE(stopped.AwaitEnd(kSoon)) << reaper;
+    EXPECT_TRUE(stopped.AwaitEnd()) << reaper;
     const std::string cause = told + videos[0].recovery().last_cause +
                               videos[1].recovery().last_cause;
     EXPECT_NE(cause.find((reaper ? "reaper (process " : "zygote (process ") +
@@ -291,7 +297,7 @@ TEST_F(FaultySessions, AStoppedProcessOfTheBackendIsReplacedWithinTheCall) {
       const auto probed = host_->Probe(clip_, {.device = "chaos"});
       EXPECT_TRUE(probed) << probed.error();
     }
-    EXPECT_TRUE(next.AwaitEnd(kSoon)) << reaper;
+    EXPECT_TRUE(next.AwaitEnd()) << reaper;
   }
 }
 
@@ -306,7 +312,7 @@ TEST_F(FaultySessions, AWorkerThatIsAskedToEndSpeaksAgainstNoFile) {
   }
   std::thread killer([this] {
     for (int death = 0; death < 3; ++death) {
-      const auto held = AwaitHeld(host_->supervisor_pid(), kSoon);
+      const auto held = AwaitHeld(host_->supervisor_pid(), kPatience);
       if (held) End(*held, SIGTERM);
     }
   });
@@ -320,13 +326,14 @@ TEST_F(FaultySessions, AWorkerThatIsAskedToEndSpeaksAgainstNoFile) {
 // may kill them.
 TEST_F(FaultySessions, AWorkerThatOthersStopSpeaksAgainstNoFile) {
   HostOptions options = installation_.options();
+  options.deadlines.frame = kShort;
   std::string told;
   options.on_event = [&](const Event& event) { told += event.text + '\n'; };
   host_ = Host::Create(options).value();
   const auto stop = [this](int lives) {
     return std::jthread([this, lives] {
       for (int life = 1; life <= lives; ++life) {
-        const auto held = AwaitHeld(host_->supervisor_pid(), kSoon);
+        const auto held = AwaitHeld(host_->supervisor_pid(), kPatience);
         if (held) End(*held, SIGSTOP);
       }
     });
@@ -398,7 +405,7 @@ TEST_F(FaultySessions, AnEndThatClosesNothingIsSeen) {
   video.Rewind();
   ExpectSameFrames(Fault(21), "ended, its descriptors held", expected_,
                    HashesOfRest(video));
-  ExpectAtMost(Fault(21), "ended, its descriptors held, seen", 2'500,
+  ExpectAtMost(Fault(21), "ended, its descriptors held, seen", kAtOnce,
                MillisecondsSince(began), "ms");
   EXPECT_NE(video.recovery().last_cause.find("signal 9"), std::string::npos)
       << video.recovery().last_cause;
@@ -512,7 +519,7 @@ TEST_F(FaultySessions, AStoppedBulkheaddDelaysNoRunningSession) {
 // Row 47. Nobody continues the stopped process.
 TEST_F(FaultySessions, AStoppedBulkheaddIsReplacedForWhoNeedsIt) {
   HostOptions options = installation_.options();
-  options.deadlines.supervisor_start = milliseconds(1'000);
+  options.deadlines.supervisor_start = kShort;
   host_ = Host::Create(options).value();
   VideoDecoder running = Open();
   ASSERT_TRUE(running.Next().value());
@@ -520,7 +527,7 @@ TEST_F(FaultySessions, AStoppedBulkheaddIsReplacedForWhoNeedsIt) {
   const ProcessWatch supervisor(host_->supervisor_pid());
   ASSERT_TRUE(supervisor.Signal(SIGSTOP));
   VideoDecoder video = Open();
-  EXPECT_TRUE(supervisor.AwaitEnd(kSoon));
+  EXPECT_TRUE(supervisor.AwaitEnd());
   EXPECT_NE(host_->supervisor_pid(), supervisor.pid());
   ExpectSameFrames(Fault(47), "stopped, asked for a session", expected_,
                    HashesOfRest(video));
@@ -531,7 +538,7 @@ TEST_F(FaultySessions, AStoppedBulkheaddIsReplacedForWhoNeedsIt) {
 // Row 47.
 TEST_F(FaultySessions, AStoppedBulkheaddIsReplacedForWhoAsksForNoSession) {
   HostOptions options = installation_.options();
-  options.deadlines.supervisor_start = milliseconds(1'000);
+  options.deadlines.supervisor_start = kShort;
   host_ = Host::Create(options).value();
   for (const auto& ask : std::vector<std::function<Status(Host&)>>{
            [](Host& host) { return host.Prewarm("chaos"); },
@@ -549,14 +556,14 @@ TEST_F(FaultySessions, AStoppedBulkheaddIsReplacedForWhoAsksForNoSession) {
     const Status asked = ask(*host_);
     ExpectOutcome(Fault(47), "stopped, asked for something else", Code::kOk,
                   asked);
-    EXPECT_TRUE(supervisor.AwaitEnd(kSoon));
+    EXPECT_TRUE(supervisor.AwaitEnd());
   }
 }
 
 // Row 47. The deadlines of decoding would only end the wait after an hour.
 TEST_F(FaultySessions, AStoppedBulkheaddHidesNoWorkersEnd) {
   HostOptions options = installation_.options();
-  options.deadlines.supervisor_start = milliseconds(1'000);
+  options.deadlines.supervisor_start = kShort;
   options.deadlines.open = options.deadlines.seek = options.deadlines.frame =
       std::chrono::hours(1);
   host_ = Host::Create(options).value();
@@ -564,14 +571,14 @@ TEST_F(FaultySessions, AStoppedBulkheaddHidesNoWorkersEnd) {
   const ProcessWatch worker(video.worker_pid());
   const ProcessWatch supervisor(host_->supervisor_pid());
   std::thread killer([&] {
-    if (AwaitHeld(supervisor.pid(), kSoon) != worker.pid()) return;
+    if (AwaitHeld(supervisor.pid(), kPatience) != worker.pid()) return;
     supervisor.Signal(SIGSTOP);
     worker.Signal(SIGKILL);
   });
   ExpectSameFrames(Fault(47), "stopped, a worker killed", expected_,
                    HashesOfRest(video));
   killer.join();
-  EXPECT_TRUE(supervisor.AwaitEnd(kSoon));
+  EXPECT_TRUE(supervisor.AwaitEnd());
   EXPECT_NE(host_->supervisor_pid(), supervisor.pid());
   EXPECT_EQ(video.recovery().restarts, 1u);
 }
@@ -584,9 +591,9 @@ TEST_F(FaultySessions, ADecoderIsClosedAlthoughBulkheaddIsStopped) {
   ASSERT_TRUE(supervisor.Signal(SIGSTOP));
   const auto began = Clock::now();
   video.reset();
-  ExpectAtMost(Fault(47), "stopped, a decoder closed", 3'000,
+  ExpectAtMost(Fault(47), "stopped, a decoder closed", kAtOnce,
                MillisecondsSince(began), "ms");
-  EXPECT_TRUE(worker.AwaitEnd(kSoon));
+  EXPECT_TRUE(worker.AwaitEnd());
   ASSERT_TRUE(supervisor.Signal(SIGCONT));
   EXPECT_EQ(HashesOfRest(*(video = Open())), expected_);
   EXPECT_EQ(host_->supervisor_pid(), supervisor.pid());

@@ -20,13 +20,12 @@
 #include "tests/chaos/chaos_installation.h"
 #include "tests/faults/soak_media.h"
 #include "tests/faults/soak_plan.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 
 namespace bulkhead::tests {
 namespace {
-
-using std::chrono::milliseconds;
 
 constexpr uint64_t kLargestWindow = 1000;
 
@@ -59,8 +58,9 @@ class Soak {
     // blame.
     host.limits.restarts_per_position = 64;
     host.limits.kills_per_position = 64;
-    host.deadlines.backend_start = milliseconds(20'000);
-    host.deadlines.worker_start = milliseconds(20'000);
+    host.deadlines.open = kShort;
+    host.deadlines.seek = kShort;
+    host.deadlines.frame = kShort;
     host_ = Host::Create(host).value();
     files_ = SoakFiles(*host_, "chaos");
     for (const SoakFile& file : files_) {

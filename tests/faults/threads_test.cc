@@ -25,13 +25,12 @@
 #include "tests/chaos/chaos_installation.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 
 namespace bulkhead::tests {
 namespace {
-
-using std::chrono::milliseconds;
 
 constexpr int kPlayers = 3;
 constexpr int kStreamsOfAPlayer = 8;
@@ -68,8 +67,8 @@ class Threads : public testing::Test {
     options.limits.restarts_per_position = 1000;
     options.limits.kills_per_position = 1000;
     options.limits.failures_per_backend = 1000;
-    options.deadlines.backend_start = milliseconds(20'000);
-    options.deadlines.worker_start = milliseconds(20'000);
+    options.deadlines.seek = kShort;
+    options.deadlines.frame = kShort;
     options.on_event = [this](const Event&) { ++events_; };
     host_ = Host::Create(options).value();
   }

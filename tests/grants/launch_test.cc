@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 
 constexpr char kReaper[] = "backends/worker/reaper/bulkhead-reaper";
 constexpr char kWorker[] = "tests/grants/trying_worker";
-constexpr int kPatienceMs = 10'000;
+constexpr int kPatienceMs = 60'000;
 
 struct Setting {
   Tier tier;

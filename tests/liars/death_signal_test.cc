@@ -28,7 +28,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The time in which all processes end, as the design promises.
+// bound: the time in which all processes end, as the design promises.
 constexpr milliseconds kAllGone{2'000};
 constexpr milliseconds kStart{20'000};
 constexpr const char* kLie = "clone_without_death_signal";
@@ -52,7 +52,6 @@ class DeathSignal : public testing::TestWithParam<End> {};
 int BeApplication(const LyingInstallation& installation, bool reduced,
                   int pipe) {
   HostOptions options = installation.options();
-  options.deadlines.backend_start = options.deadlines.worker_start = kStart;
   options.sandbox_floor = SandboxTier::kReduced;
   if (reduced && !RefuseNamespaces()) return 1;
   const auto host = Host::Create(options).value();

@@ -14,6 +14,7 @@
 #include "bulkhead/host.h"
 #include "tests/liars/lying_installation.h"
 #include "tests/support/act_on_host.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/rows.h"
 
 namespace bulkhead::tests {
@@ -21,7 +22,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLimit{30'000};
+constexpr milliseconds kLimit{60'000};
 constexpr int kMadeUpFrames = 24;
 constexpr std::byte kWrittenLater{0xEE};
 
@@ -103,23 +104,24 @@ TEST(FramesOfHostileWorkers, AFloodBringsNoneThatWasNotGranted) {
 // The worker writes to its slots once one of them is granted again.
 TEST(FramesOfHostileWorkers, ASnapshotStaysWhatItWas) {
   const LyingInstallation installation({"frame_rewritten"});
+  HostOptions options = installation.options();
+  options.deadlines.frame = kShort;
   std::byte rewritten{};
   std::string snapshot;
-  const Status status =
-      ActOnHost(installation.options(), kLimit, [&](Host& host) -> Status {
-        auto video =
-            host.OpenVideo(installation.media(), {.device = "frame_rewritten"});
-        if (!video) return video.error();
-        const Frame frame = *video->Next().value();
-        const Frame copy = frame.Snapshot();
-        for (;;) {
-          const auto next = video->Next();
-          if (next) continue;
-          rewritten = frame.row(0)[0];
-          snapshot = Describe(copy);
-          return next.error();
-        }
-      });
+  const Status status = ActOnHost(options, kLimit, [&](Host& host) -> Status {
+    auto video =
+        host.OpenVideo(installation.media(), {.device = "frame_rewritten"});
+    if (!video) return video.error();
+    const Frame frame = *video->Next().value();
+    const Frame copy = frame.Snapshot();
+    for (;;) {
+      const auto next = video->Next();
+      if (next) continue;
+      rewritten = frame.row(0)[0];
+      snapshot = Describe(copy);
+      return next.error();
+    }
+  });
   ExpectOutcome(Escape(63), "writes to a frame that the host has",
                 Code::kDeadlineExceeded, status);
   EXPECT_EQ(rewritten, kWrittenLater) << "it wrote nothing";

@@ -4,20 +4,18 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
 
 #include "core/base/picture_md5.h"
-#include "tests/support/sanitizers.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
 
 namespace fs = std::filesystem;
-using std::chrono::milliseconds;
 
 void Write(const fs::path& path, const std::string& text) {
   fs::create_directories(path.parent_path());
@@ -87,14 +85,7 @@ HostOptions LyingInstallation::options() const {
   options.autoload = true;
   options.libexec_dir = path_;
   options.limits.restarts_per_position = 2;
-  options.deadlines.backend_start = kSlowdown * milliseconds(4'000);
-  options.deadlines.worker_start = kSlowdown * milliseconds(1'000);
-  options.deadlines.open = kSlowdown * milliseconds(500);
-  options.deadlines.scan = kSlowdown * milliseconds(500);
-  // Those of the neighbour too, which is sound and must keep them on a busy
-  // machine.
-  options.deadlines.seek = kSlowdown * milliseconds(1'000);
-  options.deadlines.frame = kSlowdown * milliseconds(1'000);
+  options.deadlines = PatientDeadlines();
   return options;
 }
 

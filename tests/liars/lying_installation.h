@@ -20,8 +20,7 @@ class LyingInstallation {
   LyingInstallation& operator=(const LyingInstallation&) = delete;
   ~LyingInstallation();
 
-  // Returns options with short deadlines, longer ones with a sanitizer, and few
-  // restarts.
+  // Returns options with patient deadlines and few restarts.
   HostOptions options() const;
   // The input to open. Lying workers read no media, so the file is arbitrary.
   std::string media() const { return path_ + "/made-up.mp4"; }

@@ -16,6 +16,7 @@
 #include "tests/chaos/chaos_installation.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -54,7 +55,10 @@ TEST(EventFormat, IsThatOfTheSchema) {
     GTEST_SKIP() << "jsonschema is not there; tools/setup --fleet installs it";
   }
   const ChaosInstallation installation;
-  const auto host = Host::Create(installation.options()).value();
+  HostOptions options = installation.options();
+  options.deadlines.seek = kShort;
+  options.deadlines.frame = kShort;
+  const auto host = Host::Create(options).value();
   const auto decode = [&](const std::string& faults) {
     auto video = host->OpenVideo(clip, installation.Stream(faults)).value();
     while (video.Next().value()) {

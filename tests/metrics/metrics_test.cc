@@ -30,6 +30,7 @@
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -114,7 +115,10 @@ class MetricsOfAHost : public testing::Test {
   void SetUp() override {
     clip_ = ClipOrSkip(Clip::kH264);
     if (clip_.empty()) return;
-    host_ = Host::Create(installation_.options()).value();
+    HostOptions options = installation_.options();
+    options.deadlines.seek = kShort;
+    options.deadlines.frame = kShort;
+    host_ = Host::Create(options).value();
   }
 
   // Decodes the clip to its end; returns why not.

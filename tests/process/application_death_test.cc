@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The time in which all processes end, as the design promises.
+// bound: the time in which all processes end, as the design promises.
 constexpr milliseconds kAllGone{2'000};
 constexpr milliseconds kStart{20'000};
 

@@ -24,8 +24,6 @@
 namespace bulkhead::tests {
 namespace {
 
-using std::chrono::milliseconds;
-
 std::vector<std::string> OpenDescriptors() {
   std::vector<std::string> descriptors;
   for (const auto& entry :
@@ -94,7 +92,7 @@ TEST_F(GoodGuest, HasNoChildAndSendsNoSigchld) {
     // The next bulkheadd is started without side effects too.
     const ProcessWatch supervisor(host->supervisor_pid());
     ASSERT_TRUE(supervisor.Signal(SIGKILL));
-    ASSERT_TRUE(supervisor.AwaitEnd(milliseconds(2'000)));
+    ASSERT_TRUE(supervisor.AwaitEnd());
     DecodeSome(*host, "cpu");
     EXPECT_NE(host->supervisor_pid(), supervisor.pid());
   }
@@ -287,7 +285,7 @@ TEST_F(GoodGuest, NothingIsLeftOnceHostAndDecodersAreGone) {
     }
     ASSERT_GE(processes.size(), 6u);
   }
-  EXPECT_TRUE(AwaitEndOfAll(processes, milliseconds(2'000)).empty());
+  EXPECT_TRUE(AwaitEndOfAll(processes).empty());
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/test_paths.h"
@@ -28,8 +29,6 @@ namespace bulkhead::tests {
 namespace {
 
 using std::chrono::milliseconds;
-
-constexpr milliseconds kPatience{20'000};
 
 // Returns the value of a line of /proc/PID/status, without spaces.
 std::string StatusOf(pid_t pid, const std::string& name) {
@@ -155,14 +154,14 @@ TEST_F(SpareWorker, IsMadeAnewIfItHasEnded) {
     ASSERT_NE(spare, 0);
     const ProcessWatch watch(spare);
     ASSERT_TRUE(watch.Signal(SIGKILL));
-    ASSERT_TRUE(watch.AwaitEnd(kPatience));
+    ASSERT_TRUE(watch.AwaitEnd());
     std::optional<VideoDecoder> next = Open();
     EXPECT_NE(next->worker_pid(), spare);
     EXPECT_TRUE(next->Next().value());
     // Until it has ended, its worker would be taken for the next spare.
     const ProcessWatch served(next->worker_pid());
     next.reset();
-    ASSERT_TRUE(served.AwaitEnd(kPatience));
+    ASSERT_TRUE(served.AwaitEnd());
   }
   EXPECT_TRUE(first.Next().value());
 }
@@ -176,9 +175,10 @@ TEST_F(SpareWorker, ThatHasCrashedIsNotTakenAlthoughNobodyHasReapedIt) {
   ASSERT_TRUE(reaper.Signal(SIGSTOP));
   const ProcessWatch watch(spare);
   EXPECT_TRUE(watch.Signal(SIGSEGV));
-  EXPECT_TRUE(watch.AwaitEnd(kPatience));
+  EXPECT_TRUE(watch.AwaitEnd());
   auto opening = std::async(std::launch::async, [this] { return Open(); });
   // Opening needs the reaper, and does not get back to the host before.
+  // bound: of what must not happen. Whoever looks late fails nothing.
   EXPECT_EQ(opening.wait_for(milliseconds(50)), std::future_status::timeout);
   ASSERT_TRUE(reaper.Signal(SIGCONT));
   VideoDecoder second = opening.get();
@@ -198,7 +198,7 @@ TEST_F(SpareWorker, ThatIsStoppedDelaysNobody) {
   EXPECT_NE(second.worker_pid(), spare);
   EXPECT_TRUE(second.Next().value());
   EXPECT_EQ(second.recovery().restarts, 0u);
-  EXPECT_TRUE(watch.AwaitEnd(kPatience));
+  EXPECT_TRUE(watch.AwaitEnd());
 }
 
 TEST_F(SpareWorker, IsOneHoweverManySessionsAreOpenedAtOnce) {
@@ -231,18 +231,18 @@ TEST_F(SpareWorker, EndsWithTheZygoteOfADisabledBackend) {
   }
   const ProcessWatch watch(spare);
   ASSERT_TRUE(host_->Disable("cpu").ok());
-  EXPECT_TRUE(watch.AwaitEnd(kPatience));
+  EXPECT_TRUE(watch.AwaitEnd());
 }
 
 // A stopped zygote clones no spare, and no session waits for one.
 TEST_F(SpareWorker, ThatIsNeverClonedIsCountedAgainstNobody) {
-  StartHost({.deadlines = {.worker_start = milliseconds(700)}});
+  StartHost({.deadlines = {.worker_start = kShort}});
   VideoDecoder first = Open();
   ASSERT_NE(AwaitSpare({&first}), 0);
   const ProcessWatch stopped(zygote());
   ASSERT_TRUE(stopped.Signal(SIGSTOP));
   VideoDecoder second = Open();  // in the spare
-  EXPECT_FALSE(stopped.AwaitEnd(milliseconds(1'500)));
+  EXPECT_FALSE(stopped.AwaitEnd(2 * kShort));
   const auto report = host_->Backends().value();
   const auto cpu =
       std::ranges::find(report.backends, "cpu", &BackendInfo::name);
@@ -251,7 +251,7 @@ TEST_F(SpareWorker, ThatIsNeverClonedIsCountedAgainstNobody) {
   // A session that needs the zygote does not wait longer than its deadline.
   VideoDecoder third = Open();
   EXPECT_TRUE(third.Next().value());
-  EXPECT_TRUE(stopped.AwaitEnd(kPatience));
+  EXPECT_TRUE(stopped.AwaitEnd());
 }
 
 TEST_F(SpareWorker, OfAZygoteThatHasEndedIsNotTaken) {
@@ -262,13 +262,13 @@ TEST_F(SpareWorker, OfAZygoteThatHasEndedIsNotTaken) {
     ASSERT_NE(spare, 0);
     const ProcessWatch watch(zygote());
     ASSERT_TRUE(watch.Signal(SIGKILL));
-    ASSERT_TRUE(watch.AwaitEnd(kPatience));
+    ASSERT_TRUE(watch.AwaitEnd());
     VideoDecoder second = Open();
     EXPECT_NE(second.worker_pid(), spare);
     EXPECT_TRUE(second.Next().value());
     EXPECT_TRUE(first.Next().value());
   }
-  EXPECT_TRUE(ProcessWatch(spare).AwaitEnd(kPatience));
+  EXPECT_TRUE(ProcessWatch(spare).AwaitEnd());
 }
 
 }  // namespace

@@ -139,6 +139,7 @@ def decoding_pids(cluster):
 
 def wait_until(condition):
     end = time.monotonic() + 120
+    # bound: the pause between two looks.
     while not condition():
         if time.monotonic() > end:
             raise AssertionError("it did not come to pass")

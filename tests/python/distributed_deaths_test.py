@@ -355,7 +355,7 @@ class Faults(ClusterCase):
         self.client.register_worker_plugin(Errors(), name="errors")
         chaos = ChaosInstallation("at=picture:0 do=hang")
         options = chaos.host_options(
-            deadlines={"open": 0.5, "frame": 0.5},
+            deadlines={"open": 2, "frame": 2},  # bound: the only worker hangs
             limits={"kills_per_position": 1},
         )
         lost = self.decode([clip()], options)

@@ -46,7 +46,7 @@ HOSTILE = max(6, round(0.03 * FILES))
 KINDS = 12  # Different good files in the short run.
 LARGE_ROUNDS = 10  # Rounds of the good files of which one has the large ones.
 # A hostile file may take so long, and none of the good ones does.
-DEADLINES = {"open": 10, "scan": 10, "seek": 10, "frame": 10}
+DEADLINES = {"open": 20, "scan": 20, "seek": 20, "frame": 20}
 LONELY_SECONDS = 60
 LIBAV_SECONDS = 0.15  # A file, before libav in the workers is stopped.
 SCARCE_MEMORY = "3GiB"  # For a worker of dask: some hostile files want all there is.
@@ -311,6 +311,7 @@ class FleetWithoutBulkhead(FleetCase):
         """Cancels the futures once the cluster has had no worker for LONELY_SECONDS: dask
         gives up a worker that dies while it starts."""
         seen = time.monotonic()
+        # bound: the pause between two looks.
         while not ended.wait(1):
             if self.client.scheduler_info()["workers"]:
                 seen = time.monotonic()

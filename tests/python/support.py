@@ -246,7 +246,7 @@ def await_hang(root):
             threads = _threads_of(pid)
             if _HELD in [name for name, _ in threads] and {state for _, state in threads} == {"S"}:
                 return
-        time.sleep(0.001)
+        time.sleep(0.001)  # bound: the pause between two looks
     raise AssertionError("no worker hangs")
 
 
@@ -274,7 +274,7 @@ def await_wait(thread):
         with open(f"/proc/self/task/{thread}/syscall", encoding="ascii") as file:
             if file.read().startswith(waits):
                 return
-        time.sleep(0.001)
+        time.sleep(0.001)  # bound: the pause between two looks
     raise AssertionError("the thread does not wait in a call")
 
 

@@ -12,6 +12,7 @@
 
 #include "bulkhead/host.h"
 #include "tests/liars/lying_installation.h"
+#include "tests/support/deadlines.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -69,7 +70,7 @@ TEST(HostileSuccessor, IsNotTakenAndHarmsNobody) {
   const LyingInstallation installation(AllNames());
   for (const std::string& name : AllNames()) installation.BringClip(name);
   HostOptions options = installation.options();
-  options.deadlines.backend_start = std::chrono::milliseconds(2'000);
+  options.deadlines.backend_start = kShort;
   const auto host = Host::Create(options).value();
   const int supervisor = host->supervisor_pid();
   for (const std::string& lie : kLies) {

@@ -20,6 +20,7 @@
 #include "bulkhead/operators.h"
 #include "ipc/unique_fd.h"
 #include "tests/reload/reloading.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
@@ -57,7 +58,7 @@ TEST_F(Reloading, NewSessionsGoToTheNewFilesAndOldOnesFinishOnTheOld) {
   rest.insert(rest.begin(), expected_[0]);
   EXPECT_EQ(rest, expected_);
   { const VideoDecoder closed = std::move(video); }
-  EXPECT_TRUE(old.AwaitEnd(milliseconds(5'000)));
+  EXPECT_TRUE(old.AwaitEnd());
 }
 
 // The new version passes the check, and decodes no more than that.
@@ -68,7 +69,7 @@ TEST_F(Reloading, AStreamWhoseWorkerDiesIsReplayedOnTheVersionThatItHad) {
   ASSERT_TRUE(host_->Reload("chaos").ok());
   const ProcessWatch worker(video.worker_pid());
   ASSERT_TRUE(worker.Signal(SIGKILL));
-  ASSERT_TRUE(worker.AwaitEnd(milliseconds(5'000)));
+  ASSERT_TRUE(worker.AwaitEnd());
   ExpectSameFrames(Fault(15), "worker killed, old version there",
                    {expected_.begin() + 50, expected_.end()},
                    HashesOfRest(video));
@@ -89,7 +90,7 @@ TEST_F(Reloading, AStreamGoesOnOnTheNewVersionWhereTheOldOneHasEnded) {
   const ProcessWatch worker(video.worker_pid());
   for (const ProcessWatch* process : {&zygote, &worker}) {
     ASSERT_TRUE(process->Signal(SIGKILL));
-    ASSERT_TRUE(process->AwaitEnd(milliseconds(5'000)));
+    ASSERT_TRUE(process->AwaitEnd());
   }
   ExpectSameFrames(Fault(15), "worker and old version killed",
                    {expected_.begin() + 50, expected_.end()},
@@ -125,6 +126,12 @@ class BrokenVersions : public Reloading,
                        public testing::WithParamInterface<Broken> {};
 
 TEST_P(BrokenVersions, AreRolledBackWithTheReason) {
+  HostOptions options = installation_.options();
+  if (std::string_view(GetParam().faults).ends_with("hang")) {
+    options.deadlines.backend_start = kShort;
+    options.deadlines.open = kShort;
+  }
+  host_ = Host::Create(options).value();
   VideoDecoder video = Open();
   ASSERT_EQ(NextHash(video), expected_[0]);
   const int zygote = Info().zygote_pid;
@@ -203,7 +210,7 @@ TEST_F(Reloading, AFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {
   const auto half = static_cast<ssize_t>(whole.size() / 2);
   ASSERT_EQ(::write(file.get(), whole.data(), half), half);
   // The old worker cannot run on: pages of its file are gone.
-  EXPECT_TRUE(old.AwaitEnd(milliseconds(10'000)));
+  EXPECT_TRUE(old.AwaitEnd());
   auto opening = std::async(std::launch::async, [&] { return Open(); });
   // Asks for the backend's state before writing each piece.
   for (ssize_t at = half; at < static_cast<ssize_t>(whole.size());) {
@@ -214,7 +221,7 @@ TEST_F(Reloading, AFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {
     ASSERT_EQ(::write(file.get(), whole.data() + at, piece), piece);
     at += piece;
   }
-  // Longer than kSettlingTime: the file is complete, but its writer may
+  // bound: longer than kSettlingTime. The file is complete, but its writer may
   // continue.
   EXPECT_EQ(opening.wait_for(milliseconds(1'200)), std::future_status::timeout);
   EXPECT_EQ(Info().zygote_pid, 0);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -25,10 +24,7 @@ namespace bulkhead::tests {
 namespace {
 
 namespace fs = std::filesystem;
-using std::chrono::milliseconds;
 using ::testing::HasSubstr;
-
-constexpr milliseconds kEndPatience{5'000};
 
 // Returns where cgroup version 2 is mounted, or an empty string.
 std::string Mount() {
@@ -108,7 +104,7 @@ TEST_F(BackendCgroupTest, EachLifeHasOneThatGoesWithIt) {
 
   const ProcessWatch supervisor(host->supervisor_pid());
   host.reset();
-  EXPECT_TRUE(supervisor.AwaitEnd(kEndPatience));
+  EXPECT_TRUE(supervisor.AwaitEnd());
   EXPECT_EQ(Lives(), 0);
 }
 
@@ -120,7 +116,7 @@ TEST_F(BackendCgroupTest, WhatAKilledBulkheaddLeavesTheNextOneRemoves) {
   ASSERT_TRUE(host->Prewarm("cpu").ok());
   const ProcessWatch supervisor(host->supervisor_pid());
   ASSERT_TRUE(supervisor.Signal(SIGKILL));
-  ASSERT_TRUE(supervisor.AwaitEnd(kEndPatience));
+  ASSERT_TRUE(supervisor.AwaitEnd());
   EXPECT_EQ(Lives(), 1);
   host = Start();
   ASSERT_TRUE(host->Sandbox());

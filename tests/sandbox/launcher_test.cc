@@ -50,12 +50,12 @@ constexpr char kReaper[] = "backends/worker/reaper/bulkhead-reaper";
 constexpr char kWorker[] = "tests/sandbox/escaping_worker";
 
 ipc::Deadline Soon() {
-  return ipc::Deadline::After(std::chrono::milliseconds(10'000));
+  return ipc::Deadline::After(std::chrono::milliseconds(60'000));
 }
 
 bool BecomesReadable(int fd) {
   pollfd wait = {.fd = fd, .events = POLLIN, .revents = 0};
-  return poll(&wait, 1, 10'000) == 1;
+  return poll(&wait, 1, 60'000) == 1;
 }
 
 ipc::UniqueFd Pidfd(pid_t pid) {

@@ -3,7 +3,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,6 +13,7 @@
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/distribution_options.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
@@ -21,8 +21,6 @@
 
 namespace bulkhead::tests {
 namespace {
-
-using std::chrono::milliseconds;
 
 constexpr const char* kDevice = "shared_scope";
 // The highest number of sessions that one worker serves.
@@ -174,7 +172,7 @@ TEST_F(WorkerScope, ClosingASessionLeavesTheOthersAloneAndTheLastEndsIt) {
   EXPECT_EQ(videos[0].recovery().restarts, 0u);
   EXPECT_EQ(SessionPids(), std::vector<int>{worker.pid()});
   videos.clear();
-  EXPECT_TRUE(worker.AwaitEnd(milliseconds(2'000)));
+  EXPECT_TRUE(worker.AwaitEnd());
   VideoDecoder later = Open();
   EXPECT_EQ(HashesOf(later), expected_);
 }
@@ -212,7 +210,7 @@ TEST_F(WorkerScope, KilledWorkerIsReplacedByOneForEachSession) {
   TakeFrames(videos[1], 7);
   const ProcessWatch worker(videos[0].worker_pid());
   ASSERT_TRUE(worker.Signal(SIGKILL));
-  ASSERT_TRUE(worker.AwaitEnd(milliseconds(5'000)));
+  ASSERT_TRUE(worker.AwaitEnd());
   for (size_t i = 0; i < videos.size(); ++i) {
     const size_t taken = i == 1 ? 7 : 0;
     EXPECT_EQ(
@@ -257,8 +255,8 @@ TEST_F(WorkerScope, LostDeviceIsPaidForByTheGuiltySessionAlone) {
 }
 
 TEST_F(WorkerScope, HangIsPaidForByTheGuiltySessionAlone) {
-  options_.deadlines.seek = milliseconds(1'000);
-  options_.deadlines.frame = milliseconds(1'000);
+  options_.deadlines.seek = kShort;
+  options_.deadlines.frame = kShort;
   NewHost();
   VideoDecoder innocent = Open();
   VideoDecoder guilty = OpenPoisonous("hang_at");
@@ -290,7 +288,7 @@ TEST_F(WorkerScope, SessionsOutliveTheirZygoteAndNewOnesDoNotJoinThem) {
   ASSERT_NE(backend, report.backends.end());
   const ProcessWatch zygote(backend->zygote_pid);
   ASSERT_TRUE(zygote.Signal(SIGKILL));
-  ASSERT_TRUE(zygote.AwaitEnd(milliseconds(5'000)));
+  ASSERT_TRUE(zygote.AwaitEnd());
   VideoDecoder fresh = Open();
   EXPECT_NE(fresh.worker_pid(), old.worker_pid());
   EXPECT_EQ(HashesOf(fresh), expected_);

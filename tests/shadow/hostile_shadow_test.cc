@@ -13,6 +13,7 @@
 #include "bulkhead/host.h"
 #include "tests/liars/lying_installation.h"
 #include "tests/shadow/shadowing.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/process_watch.h"
 
 namespace bulkhead::tests {
@@ -49,7 +50,7 @@ TEST(HostileShadow, HarmsNobody) {
   const LyingInstallation installation(names);
   HostOptions options = installation.options();
   options.deadlines.open = options.deadlines.seek = options.deadlines.frame =
-      std::chrono::milliseconds(1'000);
+      kShort;
   for (const std::string& lie : kLies) {
     options.shadow = {.against = lie, .share = 1};
     auto host = Host::Create(options).value();
@@ -68,7 +69,7 @@ TEST(HostileShadow, HarmsNobody) {
     EXPECT_EQ(host->supervisor_pid(), supervisor.pid()) << lie;
     host.reset();
     // The next round follows the events of all bulkheadds of this process.
-    EXPECT_TRUE(supervisor.AwaitEnd(std::chrono::seconds(10))) << lie;
+    EXPECT_TRUE(supervisor.AwaitEnd()) << lie;
   }
 }
 

@@ -322,6 +322,7 @@ TEST_P(FailingShadow, ChangesNothingAndIsTold) {
   const std::string clip = ClipOrSkip(Clip::kH264);
   if (clip.empty()) return;
   HostOptions options = Wrong(GetParam().wrong);
+  // bound: of a shadow that hangs. The stream itself needs a hundredth of it.
   options.deadlines.seek = options.deadlines.frame = options.deadlines.open =
       std::chrono::milliseconds(5'000);
   std::vector<std::string> alone;

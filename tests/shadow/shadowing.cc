@@ -25,6 +25,7 @@ std::vector<Event> Events::Await(Event::Kind kind, size_t count) {
                     << EventKindName(kind) << " have come";
       return found;
     }
+    // bound: the pause between two looks at the clock.
     auto next = follower_.Next(std::chrono::seconds(1));
     if (!next) {
       ADD_FAILURE() << next.error();

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -95,7 +94,7 @@ class Sources : public testing::Test {
       if (killing && hashes.size() % 40 == 10) {
         const ProcessWatch worker(video.worker_pid());
         if (worker.Signal(SIGKILL)) {
-          EXPECT_TRUE(worker.AwaitEnd(std::chrono::seconds(5)));
+          EXPECT_TRUE(worker.AwaitEnd());
         }
       }
       auto frame = server_.Inside([&] { return video.Next(); });

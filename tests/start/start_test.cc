@@ -32,7 +32,6 @@
 namespace bulkhead::tests {
 namespace {
 
-using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -108,7 +107,7 @@ class StartByExec : public testing::Test {
     const uint32_t before = video.recovery().restarts;
     const ProcessWatch worker(video.worker_pid());
     EXPECT_TRUE(worker.Signal(SIGKILL));
-    EXPECT_TRUE(worker.AwaitEnd(milliseconds(5'000)));
+    EXPECT_TRUE(worker.AwaitEnd());
     while (video.recovery().restarts == before && next < expected_.size()) {
       Take(video, next++, 1);
     }
@@ -206,7 +205,7 @@ TEST_F(StartByExec, EachSessionHasAReaperAndAZygoteThatEndWithIt) {
     ends.emplace_back(reaper);
     Take(video, 0, 3);
   }
-  EXPECT_THAT(AwaitEndOfAll(ends, milliseconds(5'000)), IsEmpty());
+  EXPECT_THAT(AwaitEndOfAll(ends), IsEmpty());
   TakeRest(stays, 0);
   EXPECT_EQ(stays.recovery().restarts, 0u);
 }
@@ -220,7 +219,7 @@ TEST_F(StartByExec, AKilledWorkerIsReplacedByAFreshOne) {
     const ProcessWatch reaper(ParentOf(video.worker_pid()));
     next = Replace(video, next + 5);
     EXPECT_NE(ParentOf(video.worker_pid()), reaper.pid());
-    EXPECT_TRUE(reaper.AwaitEnd(milliseconds(5'000)));
+    EXPECT_TRUE(reaper.AwaitEnd());
   }
   TakeRest(video, next);
   EXPECT_EQ(Info().state, "ready");
@@ -233,7 +232,7 @@ TEST_F(StartByExec, AWorkersDeathIsTheInputsFaultAsWithClones) {
   EXPECT_NE(ZygoteOf(video.worker_pid()), Info().zygote_pid);
   const ProcessWatch worker(video.worker_pid());
   ASSERT_TRUE(worker.Signal(SIGABRT));
-  ASSERT_TRUE(worker.AwaitEnd(milliseconds(5'000)));
+  ASSERT_TRUE(worker.AwaitEnd());
   TakeRest(video, 1);
   const auto crashes =
       ReadCrashes(installation_.options().state_directory).value().crashes;
@@ -259,7 +258,7 @@ TEST_F(StartByExec, ALoadThatFailsLaterIsAFailureOfTheStart) {
                     HasSubstr("a session could not load it"),
                     HasSubstr("signal 6"), HasSubstr("bulkhead crashes show")));
   EXPECT_EQ(Info().state, "backing-off");
-  EXPECT_TRUE(zygote.AwaitEnd(milliseconds(5'000)));
+  EXPECT_TRUE(zygote.AwaitEnd());
   const auto crashes = ReadCrashes(options.state_directory).value().crashes;
   ASSERT_EQ(crashes.size(), 1u);
   EXPECT_EQ(crashes[0].process, "zygote");
@@ -305,14 +304,14 @@ TEST_F(StartByExec, TheZygoteOfASessionIsJudgedLikeAnyOther) {
   const ProcessWatch killed(ZygoteOf(video.worker_pid()));
   ASSERT_NE(killed.pid(), Info().zygote_pid);
   ASSERT_TRUE(killed.Signal(SIGKILL));
-  ASSERT_TRUE(killed.AwaitEnd(milliseconds(5'000)));
+  ASSERT_TRUE(killed.AwaitEnd());
   Take(video, 3, 3);
   const size_t next = Replace(video, 6);
   EXPECT_EQ(Info().state, "ready");
   // The backend's own: it backs off.
   const ProcessWatch crashed(ZygoteOf(video.worker_pid()));
   ASSERT_TRUE(crashed.Signal(SIGABRT));
-  ASSERT_TRUE(crashed.AwaitEnd(milliseconds(5'000)));
+  ASSERT_TRUE(crashed.AwaitEnd());
   Await([&] { return Info().state == "backing-off"; });
   const auto crashes =
       ReadCrashes(installation_.options().state_directory).value().crashes;
@@ -378,7 +377,7 @@ TEST_F(StartByExec, AReloadLeavesOpenSessionsAlone) {
   EXPECT_EQ(video.worker_pid(), worker);
   TakeRest(video, Replace(video, 6));
   // Its last session has gone to the successor.
-  EXPECT_TRUE(zygote.AwaitEnd(milliseconds(5'000)));
+  EXPECT_TRUE(zygote.AwaitEnd());
 }
 
 // A sandbox finds its files by their paths, so that no session can load files
@@ -479,7 +478,7 @@ TEST_F(StartByExec, NothingIsLeft) {
     EXPECT_EQ(processes.size(), 1 + 6 * 2 + 5u);
     host_.reset();
   }
-  EXPECT_THAT(AwaitEndOfAll(processes, milliseconds(5'000)), IsEmpty());
+  EXPECT_THAT(AwaitEndOfAll(processes), IsEmpty());
   EXPECT_EQ(Mounts(), mounts);
 }
 

@@ -196,7 +196,7 @@ TEST_F(Blame, ADeviceThatManySessionsLoseAtOnceIsLostOnce) {
   // for half a minute.
   const auto began = Clock::now();
   EXPECT_TRUE(Decode().ok());
-  EXPECT_LT(Clock::now() - began, milliseconds(10'000));
+  EXPECT_LT(Clock::now() - began, milliseconds(25'000));
 }
 
 // A library that media makes call exit() may choose any status.

@@ -180,6 +180,7 @@ TEST_F(DescriptorFloodTest, AStartWaitsUntilItIsOver) {
     }
     return false;
   };
+  // bound: the pause between two looks.
   while (started.wait_for(milliseconds(1)) == std::future_status::timeout &&
          !a_zygote_is_locked()) {
   }
@@ -231,6 +232,7 @@ TEST_P(VictimTest, ASessionWaitsUntilItIsOver) {
   // The victim tries again and again, and sleeps in between.
   constexpr char kSlept[] = "voluntary_ctxt_switches";
   const long before = StatusOf(victim, kSlept);
+  // bound: the pause between two looks.
   while (opened.wait_for(milliseconds(1)) == std::future_status::timeout &&
          StatusOf(victim, kSlept) < before + 20) {
   }
@@ -242,7 +244,8 @@ TEST_P(VictimTest, ASessionWaitsUntilItIsOver) {
 }
 
 TEST_P(VictimTest, ASessionThatWaitsInVainIsNobodysFailure) {
-  // The time that the application waits follows from these.
+  // bound: the time that the application waits in vain follows from these. The
+  // tests run alone.
   Start({.backend_start = milliseconds(2'000),
          .worker_start = milliseconds(1'000)});
   ASSERT_TRUE(host_->Prewarm("cpu").ok());

@@ -99,7 +99,7 @@ TEST(OperatorsReach, AllAreAskedBeforeTheFirstAnswerIsAwaited) {
 
 // Only time tells one deadline from several.
 TEST(OperatorsReach, AllThatAreStoppedTakeNoLongerThanOne) {
-  constexpr size_t kStopped = 8;
+  constexpr size_t kStopped = 12;
   const LyingInstallation installation({"honest"});
   std::vector<std::unique_ptr<Host>> hosts;
   std::vector<ProcessWatch> stopped;
@@ -119,7 +119,8 @@ TEST(OperatorsReach, AllThatAreStoppedTakeNoLongerThanOne) {
     EXPECT_TRUE(supervisor.Signal(SIGCONT));
   }
   EXPECT_THAT(running.silent, testing::SizeIs(testing::Ge(kStopped)));
-  EXPECT_LT(took, std::chrono::seconds(kStopped));
+  // One takes two seconds, for the list as for the command.
+  EXPECT_LT(took, std::chrono::seconds(20));
   hosts.clear();
   EXPECT_THAT(AwaitEndOfAll(stopped, kLimit), testing::IsEmpty());
 }

@@ -80,6 +80,7 @@ class Operators : public testing::Test {
   // Picks the host of this test, since other tests may run hosts at the same
   // time.
   static RunningHost Mine(int supervisor_pid) {
+    // bound: the time over which rates are measured.
     const RunningHosts running = FindRunningHosts(milliseconds(20)).value();
     for (const RunningHost& host : running.hosts) {
       if (host.supervisor_pid == supervisor_pid) return host;
@@ -183,6 +184,7 @@ TEST_F(Operators, SeeForHowLongACallWaits) {
   std::jthread reader([&] { EXPECT_EQ(CountRest(video), kMadeUpFrames - 1); });
   // The frames that were decoded ahead come first.
   RunningSession waiting;
+  // bound: what a session that waits has to show; it waits for longer.
   do {
     waiting = session();
   } while (waiting.waiting.value_or(std::chrono::milliseconds(0)) <
@@ -241,7 +243,7 @@ TEST_F(Operators, FollowersAreToldInOrderUntilTheLastHostEnds) {
   const auto end = std::chrono::steady_clock::now() + kLimit;
   while (!Has(events, Event::Kind::kCommand)) {
     ASSERT_LT(std::chrono::steady_clock::now(), end);
-    const auto more = follower.Next(milliseconds(1'000)).value();
+    const auto more = follower.Next(kLimit).value();
     events.insert(events.end(), more.begin(), more.end());
   }
   for (size_t i = 0; i < events.size(); ++i) {
@@ -260,7 +262,7 @@ TEST_F(Operators, FollowersAreToldInOrderUntilTheLastHostEnds) {
   Status last;
   while (last.ok()) {
     ASSERT_LT(std::chrono::steady_clock::now(), end);
-    const auto more = follower.Next(milliseconds(1'000));
+    const auto more = follower.Next(kLimit);
     if (!more) last = more.error();
   }
   EXPECT_EQ(last.code(), Code::kBackendLost);
@@ -310,7 +312,7 @@ TEST_F(Operators, APeerThatFloodsAndDoesNotReadLosesItsConnectionOnly) {
         [](ipc::schema::HostRequest::Builder request) {
           request.setDescribeHost();
         },
-        {}, ipc::Deadline::After(milliseconds(1'000)));
+        {}, ipc::Deadline::After(kLimit));
   }
   EXPECT_EQ(sent.code(), Code::kBackendLost);
   auto video = Open(*host).value();
@@ -336,6 +338,7 @@ TEST_F(Operators, APeerThatAsksNowAndThenKeepsItsConnection) {
   const auto found = operators::FindPeers(::getpid()).value();
   ASSERT_EQ(found.peers.size(), 1u);
   for (int second = 0; second < 2; ++second) {
+    // bound: bulkheadd counts what a peer asks in a second.
     const auto next =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(1'100);
     for (int i = 0; i < 150; ++i) {

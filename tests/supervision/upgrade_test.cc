@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -23,7 +22,6 @@ namespace bulkhead::tests {
 namespace {
 
 namespace fs = std::filesystem;
-using std::chrono::milliseconds;
 
 class Upgrade : public testing::Test {
  protected:
@@ -61,7 +59,7 @@ class Upgrade : public testing::Test {
   void EndSupervisor() const {
     const ProcessWatch supervisor(host_->supervisor_pid());
     ASSERT_TRUE(supervisor.Signal(SIGKILL));
-    ASSERT_TRUE(supervisor.AwaitEnd(milliseconds(10'000)));
+    ASSERT_TRUE(supervisor.AwaitEnd());
   }
 
   std::string clip_;

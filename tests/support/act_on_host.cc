@@ -18,8 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kProcessesEnd{5'000};
-
 // Returns the resources of this process that a session could have left behind:
 // the targets of its descriptors, and its mappings of memory files.
 std::vector<std::string> Held() {
@@ -61,6 +59,7 @@ Status ActOnHost(const HostOptions& options, milliseconds limit,
     auto acting = std::async(std::launch::async, [&] { return act(**host); });
     if (acting.wait_for(limit) != std::future_status::ready) {
       ADD_FAILURE() << "did not return within " << limit.count() << " ms";
+      // bound: the pause between two kills.
       do {
         ::kill((*host)->supervisor_pid(), SIGKILL);
       } while (acting.wait_for(milliseconds(500)) != std::future_status::ready);
@@ -68,7 +67,7 @@ Status ActOnHost(const HostOptions& options, milliseconds limit,
     status = acting.get();
     processes = ProcessesOf(**host);
   }
-  for (const pid_t pid : AwaitEndOfAll(processes, kProcessesEnd)) {
+  for (const pid_t pid : AwaitEndOfAll(processes)) {
     ADD_FAILURE() << "process " << pid << " is left";
   }
   processes.clear();

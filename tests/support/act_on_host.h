@@ -12,7 +12,7 @@ namespace bulkhead::tests {
 // the result of `act`. Fails the test if `act` does not return within `limit`,
 // and then kills bulkheadd until `act` returns. Also fails the test if the host
 // leaves descriptors or mappings of memory files in this process, or if its
-// processes still run five seconds after the host is gone.
+// processes still run when the host is gone.
 Status ActOnHost(const HostOptions& options, std::chrono::milliseconds limit,
                  const std::function<Status(Host&)>& act);
 

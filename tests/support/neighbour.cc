@@ -13,7 +13,7 @@
 namespace bulkhead::tests {
 namespace {
 
-// The time between two frames. A neighbour at full speed would take the
+// bound: the pause between two frames. A neighbour at full speed would take the
 // processor that the hostile backend needs to meet, or to miss, its deadlines.
 constexpr std::chrono::milliseconds kPause{2};
 

@@ -10,6 +10,9 @@
 
 namespace bulkhead::tests {
 
+// What a test gives to whatever is sure to come, however busy the machine is.
+inline constexpr std::chrono::milliseconds kPatience{60'000};
+
 // Watches a process through a pidfd. The process need not be a child of this
 // one. If the pid is reused, the watch does not confuse the two processes. Not
 // thread-safe.
@@ -22,7 +25,7 @@ class ProcessWatch {
   bool valid() const { return static_cast<bool>(pidfd_); }
   bool Signal(int signal) const;
   // Waits for at most `limit`. Returns whether the process has ended.
-  bool AwaitEnd(std::chrono::milliseconds limit) const;
+  bool AwaitEnd(std::chrono::milliseconds limit = kPatience) const;
 
  private:
   pid_t pid_;
@@ -32,7 +35,7 @@ class ProcessWatch {
 // Waits for at most `limit` until all processes have ended. Returns the pids of
 // those that have not.
 std::vector<pid_t> AwaitEndOfAll(const std::vector<ProcessWatch>& processes,
-                                 std::chrono::milliseconds limit);
+                                 std::chrono::milliseconds limit = kPatience);
 
 // Returns the pids of all descendants of `root`, which need not be a child of
 // this process.

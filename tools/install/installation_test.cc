@@ -273,6 +273,7 @@ TEST_F(InstallationTest, WaitingForAnotherInstallerHasAnEnd) {
   const auto lock =
       DirectoryLock::Acquire(tree_.path(), std::chrono::milliseconds(0));
   ASSERT_TRUE(lock) << lock.error();
+  // bound: the other one has the lock until the end.
   const auto refused =
       Install(TestingWheel("acme").Write(wheels_.path()), tree_.path(),
               {.lock_limit = std::chrono::milliseconds(30)});

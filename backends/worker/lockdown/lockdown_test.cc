@@ -170,7 +170,7 @@ TEST(LockdownTest, Stage1SendsItsListenerAndKeepsNone) {
             0);
   auto received = ipc::ReceiveMessage(
       sockets->first.get(), 1,
-      ipc::Deadline::After(std::chrono::milliseconds(1'000)));
+      ipc::Deadline::After(std::chrono::milliseconds(60'000)));
   ASSERT_TRUE(received && *received);
   const auto event = (*received)->root<schema::ZygoteEvent>();
   ASSERT_TRUE(event);

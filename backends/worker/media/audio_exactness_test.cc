@@ -43,7 +43,7 @@ ipc::Expected<std::unique_ptr<AudioRenderer>> OpenAudio(const std::string& path,
         .threads = 1,
         .incarnation = 1};
     return Decoder::Open(*bulkhead_cpu_backend(), parameters, kRuntime,
-                         std::chrono::seconds(5));
+                         std::chrono::seconds(60));
   };
   IPC_ASSIGN_OR_RETURN(auto reader,
                        AudioReader::Open(std::move(demuxer), open_decoder));

@@ -59,6 +59,7 @@ bulkhead_backend Table() {
   return table;
 }
 
+// bound: what a vendor has who gives nothing, again and again.
 constexpr std::chrono::milliseconds kPatience{200};
 
 class DecoderTest : public testing::Test {

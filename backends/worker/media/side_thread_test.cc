@@ -72,6 +72,7 @@ TEST(SideThread, DeathWaitsForTheRun) {
   SideThread::AwaitBeforeDeath(std::chrono::hours(1));  // nothing handed over
   beside.Begin();
   begun.get_future().wait();
+  // bound: the other thread waits for this one.
   SideThread::AwaitBeforeDeath(std::chrono::milliseconds(1));
   EXPECT_FALSE(ran) << "the wait has no end";
   std::thread other([] {

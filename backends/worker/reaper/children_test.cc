@@ -20,7 +20,7 @@ using ipc::ForkedChild;
 
 void AwaitEnd(int pidfd) {
   pollfd wait = {.fd = pidfd, .events = POLLIN, .revents = 0};
-  ASSERT_EQ(poll(&wait, 1, 10'000), 1);
+  ASSERT_EQ(poll(&wait, 1, 60'000), 1);
 }
 
 TEST(ChildrenTest, ReportsHowTheZygoteEnded) {

@@ -48,7 +48,7 @@ End Crash(const std::function<void()>& crash) {
   End end;
   end.status = child.Wait();
   auto received = ipc::ReceiveMessage(
-      sockets->first.get(), 0, ipc::Deadline::After(std::chrono::seconds(10)));
+      sockets->first.get(), 0, ipc::Deadline::After(std::chrono::seconds(60)));
   if (received && *received) end.note = **std::move(received);
   return end;
 }

@@ -24,7 +24,7 @@
 namespace bulkhead::session {
 namespace {
 
-constexpr std::chrono::milliseconds kPatience{10'000};
+constexpr std::chrono::milliseconds kPatience{60'000};
 
 std::string Child() { return std::getenv("REPORTING_CHILD"); }
 

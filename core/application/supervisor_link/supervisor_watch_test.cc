@@ -67,6 +67,7 @@ TEST_F(SupervisorWatchTest, AnInterruptEndsTheWaitForTheCheckOfAnotherThread) {
 // waits tells a wait for an event from one that looks again and again.
 TEST_F(SupervisorWatchTest,
        AThreadThatWaitsForAnotherOnesCheckSleepsUntilItsEnd) {
+  // bound: that of the silent bulkheadd.
   const auto watch = Watch(milliseconds(1'000));
   auto checking =
       std::async(std::launch::async, [&] { return watch->Check(-1); });

@@ -44,11 +44,11 @@ class FileSettling : public testing::Test {
 
 TEST_F(FileSettling, AFileSettlesOnceItStaysAsItIs) {
   const auto begun = steady_clock::now();
-  EXPECT_TRUE(Await(milliseconds(10'000)).wait(loop_.scope).ok());
-  // The loop's clock is as old as its last look around.
+  EXPECT_TRUE(Await(milliseconds(60'000)).wait(loop_.scope).ok());
+  // bound: the loop's clock is as old as its last look around.
   EXPECT_GE(steady_clock::now() - begun, kSettlingTime - milliseconds(100));
   // By its age, which a second settling time gives it for sure.
-  EXPECT_TRUE(Await(milliseconds(10'000)).wait(loop_.scope).ok());
+  EXPECT_TRUE(Await(milliseconds(60'000)).wait(loop_.scope).ok());
   auto again = Await(milliseconds(0));
   EXPECT_TRUE(again.poll(loop_.scope));
   EXPECT_TRUE(again.wait(loop_.scope).ok());
@@ -67,13 +67,14 @@ TEST_F(FileSettling, AFileThatGrowsIsNotSettled) {
         });
   };
   auto growing = grow().eagerlyEvaluate(nullptr);
-  EXPECT_TRUE(Await(milliseconds(10'000)).wait(loop_.scope).ok());
+  EXPECT_TRUE(Await(milliseconds(60'000)).wait(loop_.scope).ok());
   EXPECT_EQ(pieces, 12);
 }
 
 TEST_F(FileSettling, AFileThatIsOpenForWritingIsNotSettledWhateverItsAge) {
-  ASSERT_TRUE(Await(milliseconds(10'000)).wait(loop_.scope).ok());
+  ASSERT_TRUE(Await(milliseconds(60'000)).wait(loop_.scope).ok());
   ipc::UniqueFd writer = OpenToAppend();
+  // bound: the file is open until the wait is over.
   const Status status = Await(milliseconds(1'000)).wait(loop_.scope);
   EXPECT_EQ(status.code(), Code::kBackendUnavailable);
   EXPECT_NE(status.message().find("still being written"), std::string::npos);

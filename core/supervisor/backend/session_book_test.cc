@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// bound: nothing waits here, the test makes the times up.
 #include "core/supervisor/backend/session_book.h"
 
 #include <gtest/gtest.h>

@@ -18,6 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// bound: who is waited for ends a quarter too late in any case.
 constexpr milliseconds kPatience{1'000};
 
 // A child whose threads want one processor and get a quarter of it each.

@@ -20,7 +20,7 @@ namespace bulkhead::sandbox {
 namespace {
 
 ipc::Deadline Soon() {
-  return ipc::Deadline::After(std::chrono::milliseconds(10'000));
+  return ipc::Deadline::After(std::chrono::milliseconds(60'000));
 }
 
 void Print(const SandboxReport& report) {

@@ -118,7 +118,7 @@ class ViolationListenerTest : public testing::Test {
     EXPECT_FALSE(listener->StopNext(expected_));
     backend.Go();
     pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
-    EXPECT_EQ(poll(&wait, 1, 10'000), 1);
+    EXPECT_EQ(poll(&wait, 1, 60'000), 1);
     const auto violation = listener->StopNext(expected_);
     status_ = backend.AwaitEnd();
     if (violation) {
@@ -134,7 +134,7 @@ class ViolationListenerTest : public testing::Test {
     ASSERT_TRUE(listener) << listener.error();
     backend.Go();
     pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
-    ASSERT_EQ(poll(&wait, 1, 10'000), 1);
+    ASSERT_EQ(poll(&wait, 1, 60'000), 1);
     const auto violation = listener->StopNext(expected_);
     ASSERT_TRUE(violation);
     EXPECT_EQ(violation->number, SYS_seccomp);
@@ -195,7 +195,7 @@ TEST_F(ViolationListenerTest, CallFailsWhileNoDescriptorIsLeft) {
   ASSERT_TRUE(listener) << listener.error();
   backend.Go();
   pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
-  ASSERT_EQ(poll(&wait, 1, 10'000), 1);
+  ASSERT_EQ(poll(&wait, 1, 60'000), 1);
   {
     const NoDescriptorLeft starved;
     EXPECT_FALSE(listener->StopNext(expected_));
@@ -234,7 +234,7 @@ TEST_F(ViolationListenerTest, ApprovedCallIsExecuted) {
   ASSERT_TRUE(listener) << listener.error();
   backend.Go();
   pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
-  ASSERT_EQ(poll(&wait, 1, 10'000), 1);
+  ASSERT_EQ(poll(&wait, 1, 60'000), 1);
   EXPECT_FALSE(listener->StopNext(expected_));
   const int status = backend.AwaitEnd();
   ASSERT_TRUE(WIFEXITED(status)) << WTERMSIG(status);
@@ -253,7 +253,7 @@ TEST_F(ViolationListenerTest, WhoIsKilledWhileItWaitsHasViolatedNothing) {
         {SessionFilter(Forbidden::kNotify), std::nullopt, {}}, true);
     backend.Go();
     pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
-    ASSERT_EQ(poll(&wait, 1, 10'000), 1);
+    ASSERT_EQ(poll(&wait, 1, 60'000), 1);
     const auto start = std::chrono::steady_clock::now();
     std::thread killer([&] {
       const auto delay = std::chrono::microseconds(round);

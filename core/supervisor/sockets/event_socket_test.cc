@@ -20,7 +20,7 @@ namespace {
 
 namespace schema = ipc::schema;
 
-constexpr std::chrono::milliseconds kPatience{10'000};
+constexpr std::chrono::milliseconds kPatience{60'000};
 
 // Returns the system call in which a thread of this process waits, as /proc
 // shows it; "running" if it waits in none.

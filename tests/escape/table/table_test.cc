@@ -21,6 +21,7 @@
 #include "tests/escape/table/attempt.h"
 #include "tests/escape/table/installation.h"
 #include "tests/escape/table/outcome.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/refusals.h"
 #include "tests/support/rows.h"
 
@@ -105,7 +106,7 @@ TEST_F(EscapeTable, FromTheZygote) {
 TEST_F(EscapeTable, FromASession) {
   const auto host = installation_->StartHost("none");
   Deadlines short_deadlines;
-  short_deadlines.open = std::chrono::milliseconds(1'500);
+  short_deadlines.open = kShort;
   const Targets& targets = installation_->targets();
   for (const Attempt& attempt : attempts_) {
     const std::string_view expected = attempt.expected.For(targets);

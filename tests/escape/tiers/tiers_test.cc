@@ -283,9 +283,9 @@ class Household {
   size_t size() const { return members_.size(); }
 
   // Waits for the end of all processes except the reaper and returns those that
-  // are left. A process that nobody kills takes the whole waiting time.
+  // are left.
   std::string AllEnd() const {
-    const auto left = AwaitEndOfAll(members_, std::chrono::seconds(3));
+    const auto left = AwaitEndOfAll(members_);
     return left.empty() ? "all" : "not all";
   }
 
