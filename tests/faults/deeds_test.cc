@@ -90,7 +90,10 @@ milliseconds Deadlines::*MissedBy(std::string_view deed) {
   if (deed.starts_with("load_")) return &Deadlines::backend_start;
   if (deed.starts_with("probe_")) return &Deadlines::worker_start;
   if (deed.starts_with("open_")) return &Deadlines::open;
-  if (deed.starts_with("flush_")) return &Deadlines::seek;
+  // The decoder is closed on the way back to the first frame.
+  if (deed.starts_with("flush_") || deed.starts_with("close_")) {
+    return &Deadlines::seek;
+  }
   return &Deadlines::frame;
 }
 
