@@ -107,7 +107,8 @@ class Hostile : public testing::TestWithParam<size_t> {
         },
         kProcessesEnd));
     for (const BackendInfo& backend : host.Backends().value().backends) {
-      EXPECT_EQ(backend.state, "ready") << backend.name << backend.reason;
+      EXPECT_EQ(backend.state, "ready")
+          << backend.name << ": " << backend.reason;
       EXPECT_EQ(backend.incarnation, 1u) << backend.name;
       EXPECT_TRUE(backend.session_pids.empty()) << backend.name;
     }
