@@ -153,14 +153,14 @@ void ShortenWhatEnds(std::string_view lie, Code code, Deadlines& deadlines) {
   const std::string_view step = lie.substr(0, lie.find('_'));
   if (step == "ready") {
     deadlines.backend_start = kShort;
-  } else if (step == "probe" || step == "clone" || step == "hello") {
+  } else if (step == "probe" || step == "clone" || step == "hello" ||
+             step == "pool") {
     deadlines.worker_start = kShort;
   } else if (step == "open" || lie == "audio_open_silent") {
     deadlines.open = kShort;
   } else if (step == "scan") {
     deadlines.scan = kShort;
   } else {
-    if (step == "pool") deadlines.open = kShort;
     deadlines.seek = kShort;
     deadlines.frame = kShort;
   }
