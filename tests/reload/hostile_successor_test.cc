@@ -70,9 +70,8 @@ TEST(HostileSuccessor, IsNotTakenAndHarmsNobody) {
   const LyingInstallation installation(AllNames());
   for (const std::string& name : AllNames()) installation.BringClip(name);
   HostOptions options = installation.options();
-  Deadlines& deadlines = options.deadlines;
-  deadlines.backend_start = deadlines.worker_start = kShort;
-  deadlines.open = deadlines.seek = deadlines.frame = kShort;
+  options.deadlines.backend_start = kShort;
+  options.deadlines.worker_start = kShort;
   const auto host = Host::Create(options).value();
   const int supervisor = host->supervisor_pid();
   for (const std::string& lie : kLies) {

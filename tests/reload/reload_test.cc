@@ -129,7 +129,7 @@ TEST_P(BrokenVersions, AreRolledBackWithTheReason) {
   HostOptions options = installation_.options();
   if (std::string_view(GetParam().faults).ends_with("hang")) {
     options.deadlines.backend_start = kShort;
-    options.deadlines.open = kShort;
+    options.deadlines.worker_start = kShort;
   }
   host_ = Host::Create(options).value();
   VideoDecoder video = Open();
