@@ -139,6 +139,7 @@ static bulkhead_result open_decoder(const bulkhead_open_parameters* parameters,
   bulkhead_decoder* self;
   const AVCodecDescriptor* descriptor;
   const AVCodec* codec;
+  int error;
   (void)runtime;
   take(&asked, sizeof(asked), parameters, parameters->size);
   take(&stream, sizeof(stream), asked.codec, asked.codec->size);
@@ -178,9 +179,14 @@ static bulkhead_result open_decoder(const bulkhead_open_parameters* parameters,
                     option->key);
     }
   }
-  if (avcodec_open2(self->context, codec, NULL) < 0) {
+  error = avcodec_open2(self->context, codec, NULL);
+  if (error < 0) {
     close_decoder(self);
-    return refuse(BULKHEAD_UNSUPPORTED, "libavcodec cannot open", stream.codec);
+    /* A thread that cannot be started, for want of memory, is EAGAIN. */
+    return refuse(error == AVERROR(ENOMEM) || error == AVERROR(EAGAIN)
+                      ? BULKHEAD_OUT_OF_MEMORY
+                      : BULKHEAD_UNSUPPORTED,
+                  "libavcodec cannot open", stream.codec);
   }
   *decoder = self;
   return BULKHEAD_OK;
@@ -257,6 +263,9 @@ static bulkhead_result receive_frame(bulkhead_decoder* self,
   out.pts = picture->best_effort_timestamp;
   out.duration = picture->pkt_duration;
   out.keyframe = picture->key_frame;
+  out.damaged = picture->decode_error_flags != 0 ||
+                (picture->flags & AV_FRAME_FLAG_CORRUPT) != 0;
+  out.met_error = out.damaged;
   out.interlaced = picture->interlaced_frame;
   out.top_field_first = picture->top_field_first;
   out.color_range = picture->color_range;
