@@ -14,17 +14,17 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 }
 
-#include "backends/sdk/testing/clip.h"
-#include "backends/sdk/testing/fake_runtime.h"
+#include "backends/fake_runtime/clip.h"
+#include "backends/fake_runtime/fake_runtime.h"
 
 namespace bulkhead::cpu {
 namespace {
 
-using sdk::Clip;
-using sdk::CopyPicture;
-using sdk::Decode;
-using sdk::Decoded;
-using sdk::FakeRuntime;
+using fake::Clip;
+using fake::CopyPicture;
+using fake::Decode;
+using fake::Decoded;
+using fake::FakeRuntime;
 
 std::unique_ptr<Clip> H264() {
   return Clip::Make(
@@ -186,7 +186,7 @@ TEST(CpuBackendTest, ADeltaCodecLeavesAPublishedBufferAlone) {
   bulkhead_decoder* decoder = nullptr;
   ASSERT_EQ(backend.open(&parameters, &services, &decoder), BULKHEAD_OK);
   std::vector<bulkhead_frame> published;
-  std::vector<sdk::Picture> pictures;
+  std::vector<fake::Picture> pictures;
   for (const bulkhead_packet& packet : clip->packets()) {
     ASSERT_EQ(backend.send_packet(decoder, &packet), BULKHEAD_OK);
     bulkhead_frame frame = {.size = sizeof(frame)};

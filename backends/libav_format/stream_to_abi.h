@@ -12,9 +12,9 @@ namespace bulkhead::libav_format {
 
 // Translates what libavformat reads into the structs of the C ABI.
 //
-// The worker's demuxer, which feeds backends, and the conformance clip
-// (backends/sdk/testing/clip.h), which checks them, share this code. A backend
-// is therefore checked with exactly the structs that it will be given; a second
+// The worker's demuxer, which feeds backends, and the clip of their unit tests
+// (backends/fake_runtime/clip.h) share this code. A backend is
+// therefore checked with exactly the structs that it will be given; a second
 // translation would let a backend pass with values that it never sees in a
 // worker. The sharing hides errors of the translation itself, so
 // stream_to_abi_test states each field once more, and the exactness tests of

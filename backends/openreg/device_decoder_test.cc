@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/sdk/testing/clip.h"
-#include "backends/sdk/testing/fake_runtime.h"
+#include "backends/fake_runtime/clip.h"
+#include "backends/fake_runtime/fake_runtime.h"
 
 namespace bulkhead::openreg {
 namespace {
 
-using sdk::Clip;
-using sdk::FakeRuntime;
+using fake::Clip;
+using fake::FakeRuntime;
 
 class DeviceDecoderTest : public testing::Test {
  protected:

@@ -5,19 +5,21 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/cpu_backend.h"
-#include "backends/sdk/testing/clip.h"
-#include "backends/sdk/testing/fake_runtime.h"
+#include "backends/fake_runtime/clip.h"
+#include "backends/fake_runtime/fake_runtime.h"
 
 namespace bulkhead::openreg {
 namespace {
 
-using sdk::Clip;
-using sdk::Decode;
-using sdk::Decoded;
-using sdk::FakeRuntime;
+using fake::Clip;
+using fake::CopyPicture;
+using fake::Decode;
+using fake::Decoded;
+using fake::FakeRuntime;
 
 TEST(OpenregBackendTest, HasTwoDevicesOfOneName) {
   const FakeRuntime runtime;
@@ -31,6 +33,131 @@ TEST(OpenregBackendTest, HasTwoDevicesOfOneName) {
       &names);
   EXPECT_EQ(names, (std::vector<std::string>{"openreg", "openreg"}));
 }
+
+// What no stream of a worker shows, and what a sanitizer should see: the calls
+// of the C table, in the order of a runtime that is abrupt.
+class DirectCalls : public testing::TestWithParam<const bulkhead_backend*> {
+ protected:
+  static void SetUpTestSuite() {
+    clip_ = Clip::Make("direct.mp4",
+                       {"-f", "lavfi", "-i", "testsrc2=size=322x182:rate=25",
+                        "-frames:v", "20", "-c:v", "libx264", "-pix_fmt",
+                        "yuv420p", "-bf", "2", "-g", "15"})
+                .release();
+  }
+  static void TearDownTestSuite() { delete std::exchange(clip_, nullptr); }
+
+  void SetUp() override {
+    if (clip_ == nullptr) GTEST_SKIP() << "ffmpeg cannot make an H.264 clip";
+    const bulkhead_open_parameters parameters = OpenParameters(*clip_, {});
+    ASSERT_EQ(backend().open(&parameters, runtime_.services(), &decoder_),
+              BULKHEAD_OK);
+  }
+  void TearDown() override {
+    if (decoder_ != nullptr) backend().close(decoder_);
+    EXPECT_EQ(runtime_.outstanding(), 0u) << "buffers outlived the decoder";
+  }
+
+  static const bulkhead_backend& backend() { return *GetParam(); }
+
+  // Sends packets until a frame comes.
+  bulkhead_frame FirstFrame() {
+    bulkhead_frame frame = {.size = sizeof(frame)};
+    for (const bulkhead_packet& packet : clip_->packets()) {
+      EXPECT_EQ(backend().send_packet(decoder_, &packet), BULKHEAD_OK);
+      const bulkhead_result result = backend().receive_frame(decoder_, &frame);
+      if (result == BULKHEAD_OK) return frame;
+      EXPECT_EQ(result, BULKHEAD_AGAIN);
+    }
+    ADD_FAILURE() << "no frame came";
+    return frame;
+  }
+
+  std::vector<fake::Picture> DecodeToTheEnd() {
+    Decoded decoded;
+    DecodeAll(backend(), decoder_, clip_->packets(), &decoded);
+    EXPECT_EQ(decoded.failure, BULKHEAD_OK) << decoded.error;
+    return std::move(decoded.pictures);
+  }
+
+  static Clip* clip_;
+  FakeRuntime runtime_;
+  bulkhead_decoder* decoder_ = nullptr;
+};
+
+Clip* DirectCalls::clip_ = nullptr;
+
+TEST_P(DirectCalls, AFlushAfterTheEndAndInMidStreamBeginsAnew) {
+  const std::vector<fake::Picture> whole = DecodeToTheEnd();
+  ASSERT_EQ(whole.size(), 20u);
+  backend().flush(decoder_);
+  bulkhead_frame first = FirstFrame();
+  backend().release_frame(decoder_, &first);
+  backend().flush(decoder_);
+  EXPECT_EQ(DecodeToTheEnd(), whole);
+}
+
+TEST_P(DirectCalls, SoundIsTheSameAfterAFlush) {
+  const auto sound = Clip::Make(
+      "direct.m4a",
+      {"-f", "lavfi", "-i", "sine=frequency=440:duration=1", "-c:a", "aac"},
+      BULKHEAD_STREAM_AUDIO);
+  if (!sound) GTEST_SKIP() << "ffmpeg cannot make a file of AAC";
+  backend().close(std::exchange(decoder_, nullptr));
+  const bulkhead_open_parameters parameters = OpenParameters(*sound, {});
+  ASSERT_EQ(backend().open(&parameters, runtime_.services(), &decoder_),
+            BULKHEAD_OK);
+  Decoded first;
+  DecodeAll(backend(), decoder_, sound->packets(), &first);
+  EXPECT_GT(first.pictures.size(), 40u);
+  backend().flush(decoder_);
+  Decoded second;
+  DecodeAll(backend(), decoder_, sound->packets(), &second);
+  EXPECT_EQ(second.failure, BULKHEAD_OK) << second.error;
+  EXPECT_EQ(second.pictures.size(), first.pictures.size());
+}
+
+TEST_P(DirectCalls, AFrameStaysWhileTheDecoderGoesOn) {
+  bulkhead_frame first = FirstFrame();
+  const fake::Picture before = CopyPicture(first);
+  for (const bulkhead_packet& packet : clip_->packets()) {
+    while (backend().send_packet(decoder_, &packet) == BULKHEAD_AGAIN) {
+      bulkhead_frame other = {.size = sizeof(other)};
+      ASSERT_EQ(backend().receive_frame(decoder_, &other), BULKHEAD_OK);
+      backend().release_frame(decoder_, &other);
+    }
+  }
+  EXPECT_EQ(CopyPicture(first), before);
+  backend().release_frame(decoder_, &first);
+}
+
+TEST_P(DirectCalls, ClosedInMidStreamItKeepsNothing) {
+  bulkhead_frame first = FirstFrame();
+  backend().release_frame(decoder_, &first);
+}
+
+TEST_P(DirectCalls, ADeviceOrACodecThatDoesNotExistIsUnsupported) {
+  bulkhead_open_parameters parameters = OpenParameters(*clip_, {});
+  parameters.device = 2;
+  bulkhead_decoder* none = nullptr;
+  EXPECT_EQ(backend().open(&parameters, runtime_.services(), &none),
+            BULKHEAD_UNSUPPORTED);
+  EXPECT_STRNE(backend().last_error(nullptr), "");
+  const bulkhead_codec_parameters codec = {.size = sizeof(codec),
+                                           .codec = "no-such-codec"};
+  parameters = {.size = sizeof(parameters), .codec = &codec};
+  EXPECT_EQ(backend().open(&parameters, runtime_.services(), &none),
+            BULKHEAD_UNSUPPORTED);
+  EXPECT_NE(std::string(backend().last_error(nullptr)).find("no-such-codec"),
+            std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, DirectCalls,
+                         testing::Values(bulkhead_cpu_backend(),
+                                         bulkhead_openreg_backend()),
+                         [](const auto& info) {
+                           return std::string(info.param->name);
+                         });
 
 struct Source {
   const char* file;

@@ -294,6 +294,8 @@ TEST_F(Messages, OfReportsThatCannotBeWrittenComeFirst) {
   EXPECT_NE(failed.errors.find("--junit: cannot create "), std::string::npos)
       << failed.errors;
   EXPECT_EQ(failed.output, "");
+  ExpectPlainFailure(2, {"conformance", "cpu", "--clips", "/dev/null"},
+                     "--clips: cannot write the directory /dev/null: ");
 }
 
 TEST_F(Messages, OfVariables) {

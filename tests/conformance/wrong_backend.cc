@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backend `cpu` with one thing that a vendor could get wrong. The file
-// `wrong` beside the shared object names it; without the file nothing is wrong.
+// The backend `cpu` with things that a vendor could get wrong. The file `wrong`
+// beside the shared object names them; without the file nothing is wrong.
 
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -13,8 +13,10 @@
 #include <cstring>
 #include <fstream>
 #include <future>
+#include <iterator>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -37,8 +39,8 @@ constexpr int kWrongInOwnClip = 5;
 constexpr int kLargest = 1024;
 constexpr int kWidest = 1000;  // of what a careless backend opens
 
-std::string wrong;  // set while the object is loaded
-bool Is(const char* name) { return wrong == name; }
+std::set<std::string> wrongs;  // set while the object is loaded
+bool Is(const char* name) { return wrongs.contains(name); }
 // The backend `careless` has several small things wrong, each against a clause
 // of its own.
 bool IsCareless() { return Is("careless"); }
@@ -117,6 +119,16 @@ bulkhead_result AcquireForEver(void* context,
   }
 }
 
+// Takes a refusal for an end of memory, which ends the stream.
+bulkhead_result AcquireOrEnd(void* context,
+                             const bulkhead_buffer_request* request,
+                             bulkhead_buffer* buffer) {
+  const auto* inner = static_cast<bulkhead_runtime*>(context);
+  const bulkhead_result result =
+      inner->acquire_buffer(inner->context, request, buffer);
+  return result == BULKHEAD_UNSUPPORTED ? BULKHEAD_OUT_OF_MEMORY : result;
+}
+
 bulkhead_result Open(const bulkhead_open_parameters* parameters,
                      const bulkhead_runtime* runtime,
                      bulkhead_decoder** decoder) {
@@ -166,8 +178,9 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
     return BULKHEAD_UNSUPPORTED;
   }
   stream.runtime = *runtime;
-  if (Is("asks_for_buffers_for_ever")) {
-    stream.runtime.acquire_buffer = AcquireForEver;
+  if (Is("asks_for_buffers_for_ever") || Is("needs_buffers")) {
+    stream.runtime.acquire_buffer =
+        Is("needs_buffers") ? AcquireOrEnd : AcquireForEver;
     stream.runtime.context = const_cast<bulkhead_runtime*>(runtime);
     stream.runtime.reference_buffer = [](void* context, void* handle) {
       const auto* inner = static_cast<bulkhead_runtime*>(context);
@@ -235,8 +248,9 @@ void SpoilTheLastColumn(bulkhead_frame* frame) {
 // Returns whether this is one of the hundredth part of the frames that are
 // wrong, after as many honest ones as any check of Bulkhead's looks at.
 bool LiesNow() {
-  return wrong.starts_with("lies_") && stream.frames > kHonestFrames &&
-         stream.chance() % 100 == 0;
+  const auto first = wrongs.lower_bound("lies_");
+  return first != wrongs.end() && first->starts_with("lies_") &&
+         stream.frames > kHonestFrames && stream.chance() % 100 == 0;
 }
 
 // Returns whether the picture is wrong in a clip of a health check.
@@ -378,21 +392,19 @@ bulkhead_backend MakeTable() {
   return table;
 }
 
-std::string ReadWrong() {
+std::set<std::string> ReadWrongs() {
   Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&ReadWrong), &info) == 0) return "";
+  if (dladdr(reinterpret_cast<const void*>(&ReadWrongs), &info) == 0) return {};
   const std::string library = info.dli_fname;
   std::ifstream file(library.substr(0, library.rfind('/') + 1) + "wrong");
-  std::string name;
-  file >> name;
-  return name;
+  return {std::istream_iterator<std::string>(file), {}};
 }
 
 }  // namespace
 }  // namespace bulkhead::tests
 
 extern "C" const bulkhead_backend* bulkhead_wrong_backend(void) {
-  bulkhead::tests::wrong = bulkhead::tests::ReadWrong();
+  bulkhead::tests::wrongs = bulkhead::tests::ReadWrongs();
   if (bulkhead::tests::Is("no_table")) return nullptr;
   if (bulkhead::tests::Is("starts_a_thread")) {
     std::thread([] { std::promise<void>().get_future().wait(); }).detach();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/conformance/wrong_installation.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -11,7 +12,9 @@ namespace bulkhead::tests {
 namespace fs = std::filesystem;
 
 std::string InstallWrong(const std::string& wrong) {
-  const std::string path = TemporaryDirectory() + "/" + wrong;
+  std::string path = wrong;
+  std::replace(path.begin(), path.end(), ' ', '+');
+  path = TemporaryDirectory() + "/" + path;
   fs::remove_all(path);
   CopyForAll(DistributionDirectory(), path);
   const std::string name = path + "/bulkhead_wrong/wrong";

@@ -147,12 +147,14 @@ struct Examiner::Service {
   bulkhead_runtime inner{};
   bulkhead_runtime outer{};
   std::atomic<uint64_t> left{0};
+  std::atomic<bool> has_none{false};
   std::atomic<int64_t> references{0};  // that the decoder has
 
   static bulkhead_result Acquire(void* self,
                                  const bulkhead_buffer_request* request,
                                  bulkhead_buffer* buffer) {
     auto* const service = static_cast<Service*>(self);
+    if (service->has_none) return BULKHEAD_UNSUPPORTED;
     uint64_t left = service->left;
     do {
       if (left == 0) return BULKHEAD_OUT_OF_MEMORY;
@@ -208,6 +210,8 @@ ipc::Expected<void> Examiner::Set(const std::string& key,
     cut_packet_ = number;
   } else if (name == "refuse-buffers") {
     most_buffers_ = number;
+  } else if (name == "without-buffers") {
+    without_buffers_ = number != 0;
   } else if (name == "weigh-opens") {
     weigh_every_ = number;
   } else {
@@ -262,6 +266,7 @@ const bulkhead_runtime& Examiner::ServicesOver(
   if (!service_) service_ = std::make_unique<Service>();
   service_->inner = runtime;
   service_->left = most_buffers_.value_or(UINT64_MAX);
+  service_->has_none = without_buffers_;
   service_->references = 0;
   service_->outer = {sizeof(bulkhead_runtime),
                      runtime.abi_version,

@@ -35,6 +35,8 @@ namespace bulkhead::worker {
 //                              number (from 1) only
 //     bulkhead.refuse-buffers  lets acquire_buffer return OUT_OF_MEMORY after
 //                              this many buffers
+//     bulkhead.without-buffers lets acquire_buffer return UNSUPPORTED:
+//                              acquire-1
 //     bulkhead.weigh-opens     weighs the memory after each so many opens:
 //                              close-1
 //
@@ -101,6 +103,7 @@ class Examiner {
   std::vector<std::pair<size_t, std::string>> expected_;  // by field
   uint64_t cut_packet_ = 0;
   std::optional<uint64_t> most_buffers_;
+  bool without_buffers_ = false;
   uint64_t weigh_every_ = 0;
 
   uint64_t opens_ = 0;

@@ -10,6 +10,7 @@
 
 #include "tools/cli/conformance/checks.h"
 #include "tools/cli/conformance/compare.h"
+#include "tools/cli/conformance/examination.h"
 #include "tools/cli/conformance/reference_clip.h"
 
 namespace bulkhead::cli {
@@ -33,13 +34,13 @@ constexpr Sound kSounds[] = {
 
 // Compares a whole stream with the samples that ffmpeg decodes.
 Verdict CompareSamples(const AudioSamples& samples,
-                       const std::vector<float>& wanted) {
+                       const std::vector<float>& wanted,
+                       const std::string& clause) {
   if (samples.count() * samples.channels != wanted.size()) {
     return Verdict::Failed(
-        "frame-7",
-        fmt::format("{} samples of {} channels came, and ffmpeg "
-                    "decodes {} numbers",
-                    samples.count(), samples.channels, wanted.size()));
+        clause, fmt::format("{} samples of {} channels came, and ffmpeg "
+                            "decodes {} numbers",
+                            samples.count(), samples.channels, wanted.size()));
   }
   for (size_t i = 0; i < samples.count(); ++i) {
     for (uint32_t channel = 0; channel < samples.channels; ++channel) {
@@ -49,10 +50,39 @@ Verdict CompareSamples(const AudioSamples& samples,
         continue;
       }
       return Verdict::Failed(
-          "frame-7", fmt::format("sample {} of channel {} is another one than "
-                                 "with ffmpeg",
-                                 i, channel));
+          clause, fmt::format("sample {} of channel {} is another one than "
+                              "with ffmpeg",
+                              i, channel));
     }
+  }
+  return Verdict::Passed();
+}
+
+// Decodes the sound twice with one decoder: the second time it goes on after
+// its end.
+Verdict DecodeTwice(AudioDecoder& audio, const std::vector<float>& wanted) {
+  for (const char* clause : {"frame-7", "close-1"}) {
+    const auto samples = audio.AllSamples();
+    if (!samples) return FailedBy(samples.error(), clause);
+    Verdict verdict = CompareSamples(*samples, wanted, clause);
+    if (!verdict.passed()) return verdict;
+  }
+  return Verdict::Passed();
+}
+
+// Does the same on each device under the eyes of the worker's examiner: frames
+// stay, and the end comes once.
+Verdict ExamineEachDevice(Subject& subject, Host& host,
+                          const ReferenceSound& sound) {
+  for (const DeviceInfo& device : subject.backend().devices) {
+    auto audio = host.OpenAudio(
+        sound.path,
+        {.device = device.name, .backend_options = kFramesStayAndOneEnd});
+    // Another device need not decode it.
+    if (!audio && audio.error().code() == Code::kUnsupported) continue;
+    if (!audio) return FailedBy(audio.error(), "life-4");
+    Verdict verdict = DecodeTwice(*audio, sound.samples);
+    if (!verdict.passed()) return verdict;
   }
   return Verdict::Passed();
 }
@@ -67,9 +97,8 @@ Verdict DecodeSound(Subject& subject, const Sound& sound, bool declared) {
     return Verdict::NotTried("the device does not decode it");
   }
   if (!audio) return FailedBy(audio.error(), "device-4");
-  const auto samples = audio->AllSamples();
-  if (!samples) return FailedBy(samples.error(), "frame-7");
-  return CompareSamples(*samples, made->samples);
+  Verdict verdict = DecodeTwice(*audio, made->samples);
+  return verdict.passed() ? ExamineEachDevice(subject, **host, *made) : verdict;
 }
 
 // Returns whether the device says that it decodes the codec.

@@ -7,6 +7,9 @@
 
 namespace bulkhead::cli {
 
+const ExaminerOptions kFramesStayAndOneEnd = {{"bulkhead.hold-frames", "3"},
+                                              {"bulkhead.end-twice", "1"}};
+
 Verdict Examine(Subject& subject, const ReferenceClip& clip,
                 const ExaminerOptions& options, const std::string& clause) {
   const auto host = subject.SharedHost();

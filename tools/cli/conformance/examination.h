@@ -15,6 +15,10 @@ namespace bulkhead::cli {
 // or provokes, besides decoding (backends/worker/media/examiner.h).
 using ExaminerOptions = std::vector<std::pair<std::string, std::string>>;
 
+// Gives frames back after three others, and sends the end of the stream twice:
+// that changes nothing.
+extern const ExaminerOptions kFramesStayAndOneEnd;
+
 // Decodes a clip under the eyes of the worker's examiner, and compares each
 // frame: what differs from a plain pass is against `clause`.
 Verdict Examine(Subject& subject, const ReferenceClip& clip,

@@ -17,13 +17,9 @@
 namespace bulkhead::cli {
 namespace {
 
-// Frames that are given back after three others, and an end that is sent twice,
-// change nothing.
 Verdict GivesFramesThatStay(Subject& subject) {
   return TryEachClip(subject, [](Subject& tried, const ReferenceClip& clip) {
-    return Examine(tried, clip,
-                   {{"bulkhead.hold-frames", "3"}, {"bulkhead.end-twice", "1"}},
-                   "send-4");
+    return Examine(tried, clip, kFramesStayAndOneEnd, "send-4");
   });
 }
 
@@ -145,6 +141,12 @@ Verdict EndsWithoutBuffers(Subject& subject) {
   return Verdict::Passed();
 }
 
+// acquire_buffer has no buffers for such pictures.
+Verdict DecodesIntoOwnMemory(Subject& subject) {
+  return Examine(subject, subject.clips().front(),
+                 {{"bulkhead.without-buffers", "1"}}, "acquire-1");
+}
+
 }  // namespace
 
 std::vector<Check> ExaminationChecks() {
@@ -154,6 +156,8 @@ std::vector<Check> ExaminationChecks() {
       {"gives frames that stay, and one end", "frame-5", GivesFramesThatStay},
       {"marks what is damaged", "frame-8", MarksDamage},
       {"ends when there are no more buffers", "acquire-1", EndsWithoutBuffers},
+      {"decodes into its own memory where it gets no buffers", "acquire-1",
+       DecodesIntoOwnMemory},
   };
 }
 

@@ -2,14 +2,14 @@
 #include <numeric>
 #include <random>
 
-#include "tests/backend_suite/backend_fixture.h"
+#include "tests/decoding/decoding_fixture.h"
 #include "tests/support/frame_hash.h"
 
 namespace bulkhead::tests {
 namespace {
 
 // Access by index returns the same frames as decoding in sequence.
-class Access : public BackendTest {
+class Access : public DecodingTest {
  protected:
   void ExpectEach(Clip clip, const std::vector<int64_t>& order) {
     const auto expected = Reference(clip);

@@ -9,7 +9,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 
-namespace bulkhead::sdk {
+namespace bulkhead::fake {
 
 // Implements the runtime's services with plain memory, for tests of backends.
 //
@@ -56,4 +56,4 @@ class FakeRuntime {
   bulkhead_buffer_request last_request_{};
 };
 
-}  // namespace bulkhead::sdk
+}  // namespace bulkhead::fake

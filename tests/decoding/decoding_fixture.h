@@ -14,8 +14,7 @@
 
 namespace bulkhead::tests {
 
-// Returns the device that BULKHEAD_TEST_DEVICE names, or the first device of
-// the distribution if the variable is empty.
+// Returns the device that BULKHEAD_TEST_DEVICE names.
 std::string DeviceUnderTest();
 // Returns the device under test without its index: "openreg" for "openreg:1".
 std::string DeviceNameUnderTest();
@@ -34,7 +33,7 @@ std::vector<std::string> HashesOf(VideoDecoder& video,
 
 // Gives a test a Host for the distribution under test, and clips to decode.
 // Skips the test if there is no ffmpeg to make the clips.
-class BackendTest : public testing::Test {
+class DecodingTest : public testing::Test {
  protected:
   void SetUp() override;
 

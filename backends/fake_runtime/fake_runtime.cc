@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/sdk/testing/fake_runtime.h"
+#include "backends/fake_runtime/fake_runtime.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -11,7 +11,7 @@ extern "C" {
 
 #include <gtest/gtest.h>
 
-namespace bulkhead::sdk {
+namespace bulkhead::fake {
 namespace {
 
 FakeRuntime* Self(void* context) { return static_cast<FakeRuntime*>(context); }
@@ -122,4 +122,4 @@ void FakeRuntime::Release(void* handle) {
   buffers_.erase(found);
 }
 
-}  // namespace bulkhead::sdk
+}  // namespace bulkhead::fake

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/sdk/testing/clip.h"
+#include "backends/fake_runtime/clip.h"
 
 #include <spawn.h>
 #include <sys/wait.h>
@@ -27,7 +27,7 @@ extern "C" const char* __tsan_default_suppressions() {
 }
 #endif
 
-namespace bulkhead::sdk {
+namespace bulkhead::fake {
 namespace {
 
 bool RunFfmpeg(const std::vector<std::string>& arguments) {
@@ -206,4 +206,4 @@ Decoded Decode(const bulkhead_backend& backend, const bulkhead_runtime& runtime,
   return decoded;
 }
 
-}  // namespace bulkhead::sdk
+}  // namespace bulkhead::fake

@@ -10,13 +10,13 @@
 struct AVFormatContext;
 struct AVPacket;
 
-namespace bulkhead::sdk {
+namespace bulkhead::fake {
 
 // Holds all packets of the first video or audio stream of a file, in the
 // structs of the C ABI.
 //
 // The structs are made by the worker's own translation
-// (backends/libav_format/stream_to_abi.h), deliberately: a conformance test
+// (backends/libav_format/stream_to_abi.h), deliberately: a test of a backend
 // must feed a backend exactly what a worker feeds it. The tests of that
 // translation are beside it.
 class Clip {
@@ -99,4 +99,4 @@ void DecodeAll(const bulkhead_backend& backend, bulkhead_decoder* decoder,
 Decoded Decode(const bulkhead_backend& backend, const bulkhead_runtime& runtime,
                const Clip& clip, const DecodeOptions& options = {});
 
-}  // namespace bulkhead::sdk
+}  // namespace bulkhead::fake

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fstream>
 
-#include "tests/backend_suite/backend_fixture.h"
+#include "tests/decoding/decoding_fixture.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
 
-class Errors : public BackendTest {
+class Errors : public DecodingTest {
  protected:
   Status Opening(const std::string& path, VideoOptions options = {}) {
     if (options.device == VideoOptions().device) {

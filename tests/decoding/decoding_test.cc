@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "tests/backend_suite/backend_fixture.h"
+#include "tests/decoding/decoding_fixture.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/test_paths.h"
@@ -10,7 +10,7 @@
 namespace bulkhead::tests {
 namespace {
 
-class EachClip : public BackendTest,
+class EachClip : public DecodingTest,
                  public testing::WithParamInterface<Clip> {};
 
 TEST_P(EachClip, DecodesAsFfmpegDoes) {
@@ -21,7 +21,7 @@ TEST_P(EachClip, DecodesAsFfmpegDoes) {
 INSTANTIATE_TEST_SUITE_P(Generated, EachClip, testing::ValuesIn(AllClips()),
                          [](const auto& clip) { return ClipName(clip.param); });
 
-using Decoding = BackendTest;
+using Decoding = DecodingTest;
 
 TEST_F(Decoding, BackendDescribesItself) {
   VideoDecoder video = Open(Clip::kH264);

@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-#include "tests/backend_suite/backend_fixture.h"
+#include "tests/decoding/decoding_fixture.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/rows.h"
@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // The frames equal those of an undisturbed run, whichever process dies.
-class Recovery : public BackendTest {
+class Recovery : public DecodingTest {
  protected:
   using Victim = std::function<int(VideoDecoder&)>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/backend_suite/backend_fixture.h"
+#include "tests/decoding/decoding_fixture.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,28 +13,7 @@
 
 namespace bulkhead::tests {
 
-namespace {
-
-std::string FirstDeviceOfTheDistribution() {
-  auto host = Host::Create(OptionsUnderTest()).value();
-  const BackendReport report = host->Backends().value();
-  for (const BackendInfo& backend : report.backends) {
-    if (backend.file.starts_with(DistributionDirectory() + "/")) {
-      return backend.devices.at(0).name;
-    }
-  }
-  throw std::runtime_error("the distribution under test has no backend");
-}
-
-}  // namespace
-
-std::string DeviceUnderTest() {
-  static const std::string device = [] {
-    const char* named = std::getenv("BULKHEAD_TEST_DEVICE");
-    return named && *named ? named : FirstDeviceOfTheDistribution();
-  }();
-  return device;
-}
+std::string DeviceUnderTest() { return std::getenv("BULKHEAD_TEST_DEVICE"); }
 
 std::string DeviceNameUnderTest() {
   const std::string device = DeviceUnderTest();
@@ -65,7 +44,7 @@ std::vector<std::string> HashesOf(VideoDecoder& video,
   }
 }
 
-void BackendTest::SetUp() {
+void DecodingTest::SetUp() {
   if (ClipOrSkip(Clip::kH264).empty()) return;
   auto host = Host::Create(OptionsUnderTest());
   ASSERT_TRUE(host) << host.error();
@@ -79,9 +58,9 @@ void BackendTest::SetUp() {
                << " here: " << reasons;
 }
 
-std::string BackendTest::Path(Clip clip) { return Generate(clip).value(); }
+std::string DecodingTest::Path(Clip clip) { return Generate(clip).value(); }
 
-std::vector<std::string> BackendTest::Reference(Clip clip) {
+std::vector<std::string> DecodingTest::Reference(Clip clip) {
   static std::map<Clip, std::vector<std::string>> known;
   std::vector<std::string>& hashes = known[clip];
   if (hashes.empty()) {
@@ -90,13 +69,13 @@ std::vector<std::string> BackendTest::Reference(Clip clip) {
   return hashes;
 }
 
-VideoDecoder BackendTest::Open(Clip clip) {
+VideoDecoder DecodingTest::Open(Clip clip) {
   VideoOptions options;
   options.device = DeviceUnderTest();
   return host().OpenVideo(Path(clip), options).value();
 }
 
-BackendInfo BackendTest::Backend() {
+BackendInfo DecodingTest::Backend() {
   const BackendReport report = host().Backends().value();
   for (const BackendInfo& backend : report.backends) {
     for (const DeviceInfo& device : backend.devices) {
