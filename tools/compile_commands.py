@@ -10,10 +10,20 @@ workspace, as Bazel prints them. They resolve through the bazel-out link there, 
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 
 # Options of gcc that clang's tools refuse.
 REFUSED = {"-fno-canonical-system-headers"}
+
+
+def sources(root, file):
+    """Returns the sources that were joined in a file (tools/bazel/unit_test.bzl), or else
+    the file itself."""
+    path = root / file
+    if not file.endswith("_joined_test.cc") or not path.is_file():
+        return [file]
+    return re.findall(r'^#line 1 "(.+)"$', path.read_text(), re.MULTILINE)
 
 
 def compile_commands(root, targets):
@@ -24,11 +34,13 @@ def compile_commands(root, targets):
         cwd=root, check=True, stdout=subprocess.PIPE)
     for action in json.loads(query.stdout).get("actions", []):
         arguments = [a for a in action["arguments"] if a not in REFUSED]
-        yield {
-            "directory": str(root),
-            "file": arguments[arguments.index("-c") + 1],
-            "arguments": arguments,
-        }
+        compiled = arguments[arguments.index("-c") + 1]
+        for file in sources(root, compiled):
+            yield {
+                "directory": str(root),
+                "file": file,
+                "arguments": [file if a == compiled else a for a in arguments],
+            }
 
 
 def main():

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The files of hostile/ below BULKHEAD_SHARED, each on both devices. They share
-// a Host with each other and with a sound clip that is decoded behind each, so
-// that what a file leaves behind is seen. Some of them, one for each way to
+// a Host with each other and with an intact clip that is decoded after each, so
+// that what a file leaves is seen. Some of them, one for each way to
 // end, also go through the command.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -19,6 +19,7 @@
 #include "tests/support/act_on_host.h"
 #include "tests/support/await.h"
 #include "tests/support/frame_hash.h"
+#include "tests/support/high_water.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
@@ -96,6 +97,9 @@ class Hostile : public testing::TestWithParam<size_t> {
     rusage usage = {};
     getrusage(RUSAGE_SELF, &usage);
     EXPECT_LT(usage.ru_maxrss, kMaxRssKib);
+    HighWater bulkheadd;
+    bulkheadd.Look(host.supervisor_pid());
+    EXPECT_LT(bulkheadd.resident_kib, kMaxRssKib);
   }
 
   // Expects that the Host has no process of a session left, and both backends
@@ -116,13 +120,14 @@ class Hostile : public testing::TestWithParam<size_t> {
 };
 
 TEST_P(Hostile, FilesEndWithFramesOrAnErrorAndTakeNothingFromOthers) {
-  const std::string sound = ClipOrSkip(Clip::kOddSize);
-  if (sound.empty()) return;
-  const std::vector<std::string> expected = HashesByFfmpeg(sound).value();
+  const std::string intact = ClipOrSkip(Clip::kOddSize);
+  if (intact.empty()) return;
+  const std::vector<std::string> expected = HashesByFfmpeg(intact).value();
   HostOptions options;
   options.libexec_dir = LibexecDirectory();
   options.plugin_path.emplace();
   const std::vector<SampleFile> files = HostileFiles();
+  if (files.empty()) GTEST_SKIP() << WhyNoSamples();
   const Status status = ActOnHost(options, kLimitOfHost, [&](Host& host) {
     for (const char* device : kDevices) {
       if (Status ready = host.Prewarm(device); !ready.ok()) return ready;
@@ -132,7 +137,7 @@ TEST_P(Hostile, FilesEndWithFramesOrAnErrorAndTakeNothingFromOthers) {
         SCOPED_TRACE(files[i].name + " on " + device);
         ExpectEnd(host, files[i], device);
         std::vector<std::string> hashes;
-        const Status end = Decode(host, sound, device, hashes);
+        const Status end = Decode(host, intact, device, hashes);
         EXPECT_TRUE(end.ok()) << end;
         EXPECT_EQ(hashes, expected);
         ExpectNothingLeft(host);

@@ -22,9 +22,9 @@ inline Deadlines PatientDeadlines() {
           .frame = kMinute};
 }
 
-// bound: a deadline that a worker misses, which hangs. Those beside it and
-// after it are sound and have the same: they need a hundredth of it, and the
-// time in which they wait for a processor extends it.
+// bound: the deadline that a hanging worker misses. The sound workers beside it
+// and after it have the same deadline: they need a hundredth of it, and time in
+// which they wait for a processor extends it.
 inline constexpr std::chrono::milliseconds kShort =
     kSlowdown * std::chrono::milliseconds(2'000);
 

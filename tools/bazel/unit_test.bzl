@@ -12,9 +12,10 @@ are those of the command and the benchmarks, whose code no stranger feeds and wh
 nothing else compiles under sanitizers.
 """
 
-# Three quarters of the time that a test takes to compile are for the headers, which
-# tests of one folder have in common. What a source declares in its unnamed namespace
-# moves into one of the source's own, so that two sources may use the same names.
+# Joins sources into one, since three quarters of the time that a test takes to compile
+# are for headers, which the tests of a folder have in common. The unnamed namespace of
+# each source is put into a namespace named after the source, so that two sources may
+# use the same names.
 _JOIN = """
 for source in $(SRCS); do
   name=$${source##*/}
