@@ -27,7 +27,8 @@ import sys
 
 LEAST_SECONDS = 20
 
-# What misbehaves on purpose, and backends, are no tests: they may wait as they like.
+# Programs that misbehave on purpose, and backends, are no tests: they may wait as they
+# like.
 MISBEHAVING = re.compile(r"tests/(?:children|vendors)/|.*_backend\.cc$")
 ENDINGS = (".cc", ".h", ".py", ".sh")
 
@@ -57,7 +58,7 @@ IN_CODE = {
     "shell": [(r"\b(?:timeout|sleep)\s+" + NUMBER, 1)],
 }
 STEPS = "(?:supervisor_start|backend_start|worker_start|open|scan|seek|frame|close)"
-# Also in strings, which the code goes without.
+# These patterns are also searched in strings, which are removed from the code for the others.
 IN_ALL = {
     "C++": [],
     "Python": [

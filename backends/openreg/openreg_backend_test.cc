@@ -34,8 +34,8 @@ TEST(OpenregBackendTest, HasTwoDevicesOfOneName) {
   EXPECT_EQ(names, (std::vector<std::string>{"openreg", "openreg"}));
 }
 
-// What no stream of a worker shows, and what a sanitizer should see: the calls
-// of the C table, in the order of a runtime that is abrupt.
+// Calls the functions of the C table directly, under sanitizers too, and in
+// orders that no stream of a worker has.
 class DirectCalls : public testing::TestWithParam<const bulkhead_backend*> {
  protected:
   static void SetUpTestSuite() {

@@ -50,9 +50,8 @@ TEST_F(AudioCli, RawFloatsAreThoseOfFfmpeg) {
   }
 }
 
-// Also of six channels, beside pictures, of no sample, and of no sound. That
-// the samples of each file are ffmpeg's is tested by
-// tests/media:equals_ffmpeg_test.
+// The files have one to six channels, sound beside pictures, no sample, or no
+// sound. tests/media:equals_ffmpeg_test compares the samples of all files.
 TEST_F(AudioCli, RawFloatsOfSharedFilesAreThoseOfFfmpeg) {
   constexpr const char* kNames[] = {
       "/flac-test-files__41_-_6_channels_5.1_.flac",

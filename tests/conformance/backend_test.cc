@@ -46,7 +46,7 @@ TEST(Backend, Conforms) {
   EXPECT_TRUE(
       std::string(report["file"]).starts_with(DistributionDirectory() + "/"))
       << report["file"];
-  // What is not tried on this machine is missed here.
+  // Fails if checks were left out on this machine.
   EXPECT_GE(report["passed"], std::stoi(Variable("BULKHEAD_TEST_CHECKS")))
       << result.Describe();
   for (const json& check : report["checks"]) {

@@ -31,8 +31,8 @@ constexpr const char* kAudio = "aac,mp3,flac,opus,vorbis,pcm_s16le";
 struct Wrong {
   const char* name;
   const char* clause;
-  // What the checks that find it have in their names; null: all checks may, for
-  // one that has a run of its own.
+  // The checks that may find it have this in their names. Null allows all
+  // checks, for a fault that has a run of its own.
   const char* check = nullptr;
   // Other clauses that it breaks too.
   std::vector<std::string> also = {};

@@ -274,7 +274,7 @@ class VideoEqualsFfmpeg : public SampleFileSuite {
 
   // FFmpeg's threads and glibc's arenas for them must work under stage 2.
   void ExpectRgbByThreads() {
-    // What ffmpeg marks with more threads is not known.
+    // FFmpeg with more threads may mark other frames.
     if (!reference_.marks.empty()) return;
     constexpr uint32_t kThreads = 4;
     VideoDecoder video = Open(

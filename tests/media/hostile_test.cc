@@ -150,7 +150,7 @@ TEST_P(Hostile, FilesEndWithFramesOrAnErrorAndTakeNothingFromOthers) {
 
 INSTANTIATE_TEST_SUITE_P(Hosts, Hostile, testing::Range(size_t{0}, kHosts));
 
-// What the command says of a file.
+// The exit code and the words that the command has for a file.
 struct Outcome {
   const char* file;
   int exit_code;

@@ -13,7 +13,7 @@
 namespace bulkhead::tests {
 namespace {
 
-// Whether ffmpeg turns the pictures, as marked_frames_main tells it.
+// Says how far ffmpeg turns the pictures, as marked_frames_main prints it.
 enum class Turn { kNone, kQuarters, kOdd };
 
 ProgramResult Run(const std::vector<std::string>& command) {

@@ -16,7 +16,7 @@ namespace bulkhead::tests {
 // of marked_frames_main. They return kNotFound if this machine has no ffmpeg,
 // and kBadInput if nothing can be decoded.
 
-// What libavcodec tells of a frame and the ffmpeg program does not.
+// Says of a frame what libavcodec knows and the ffmpeg program does not print.
 struct Mark {
   int64_t pts = 0;      // the best-effort timestamp
   bool marked = false;  // true if libavcodec marked the frame as corrupt

@@ -12,9 +12,10 @@ namespace bulkhead::tests {
 struct SampleFile {
   std::string name;
   std::string path;
-  // What media/MANIFEST.tsv tells of the file: whether FFmpeg decodes video and
-  // sound of it, be they damaged, and the MD5 of all pictures as FFmpeg made
-  // them on another machine; empty if there is none to compare with.
+  // These members are read from media/MANIFEST.tsv: whether FFmpeg decodes
+  // video and sound of the file, even if damaged, and the MD5 of all pictures
+  // as FFmpeg made them on another machine, which is empty if there is none to
+  // compare with.
   bool has_video = false;
   bool has_sound = false;
   std::string planes_md5;

@@ -10,7 +10,8 @@
 
 namespace bulkhead::tests {
 
-// What a test gives to whatever is sure to come, however busy the machine is.
+// The time that a test waits for something that is sure to come. It is long, so
+// that a busy machine fails no test.
 inline constexpr std::chrono::milliseconds kPatience{60'000};
 
 // Watches a process through a pidfd. The process need not be a child of this

@@ -35,8 +35,9 @@ namespace bulkhead::cli {
 // of a command, so this one leaves it to command_line.cc; reference.cc reads it
 // too, to describe the parser.
 
-// Where the value of an option goes. An option that is not given leaves it as
-// it is. Only those of vectors may have more than one value.
+// Points to the variable that takes the value of an option. An option that is
+// not given leaves it as it is. Only those of vectors may have more than one
+// value.
 using Destination =
     std::variant<std::string*, std::optional<std::string>*,
                  std::vector<std::string>*, int*, std::optional<int>*,

@@ -16,11 +16,11 @@ namespace bulkhead::cli {
 //                                   return MakeClip(place + "/clip.mp4");
 //                                 });
 //
-// What is made by one recipe has a place of its own, so that another recipe, or
-// another release of the program, never finds files that it would not have
-// made. A stamp is written when all is made: it has the recipe and a digest of
-// each file, and files that are unfinished or were changed since are made anew.
-// Runs that want the same files at once wait for the first of them.
+// Each recipe has a place of its own, so that another recipe, or another
+// release of the program, never finds files that it would not have made. A
+// stamp is written when all is made: it has the recipe and a digest of each
+// file, and files that are unfinished or were changed since are made anew. Runs
+// that want the same files at once wait for the first of them.
 class KeptFiles {
  public:
   // Makes files in a directory that is there and empty.

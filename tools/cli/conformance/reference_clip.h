@@ -25,7 +25,7 @@ struct ReferenceClip {
   std::string codec;
   std::string pixel_format;
   std::string path;
-  // What it is told from other clips by, in words.
+  // Differs from the identity of each other clip.
   std::string identity;
   bool made = false;  // by MakeClip; no file of --media
   // The components have more than 8 bits. Frames are then compared as float32,

@@ -36,7 +36,7 @@ struct CrashesOptions {
   uint64_t number = 0;
   bool json = false;
   bool with_media_text = false;
-  // What is asked for: RunList, RunShow or RunClear.
+  // Points to RunList, RunShow or RunClear, whichever the call asks for.
   int (*run)(const CrashesOptions& options) = nullptr;
 };
 
