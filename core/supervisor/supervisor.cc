@@ -96,7 +96,12 @@ kj::Promise<void> Supervisor::Serve(std::shared_ptr<EventSocket> connection) {
       .then([this, connection](auto received) -> kj::Promise<void> {
         const auto unread = unread_.extract(connection.get());
         if (!received || !*received) {
-          if (unread) CloseSession(unread.mapped());
+          if (unread) {
+            // The application may have read the answer, and the request that
+            // followed it failed here: it learns of the end of its worker.
+            CloseSession(unread.mapped().session);
+            ends_.Tell(unread.mapped().end, unread.mapped().session);
+          }
           return kj::READY_NOW;
         }
         return Answer(*connection, **std::move(received))

@@ -80,6 +80,10 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   kj::Promise<void> OpenSession(EventSocket& connection,
                                 ipc::schema::OpenSession::Reader request,
                                 std::vector<ipc::UniqueFd> memory);
+  struct UnreadAnswer {
+    uint64_t session;
+    uint32_t end;  // the place among ends_
+  };
   // The part of an openSession request that is needed once the worker is there.
   struct AskedSession {
     std::string input;
@@ -92,7 +96,8 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
                            const Backend::StartedSession& started,
                            std::shared_ptr<SessionSocket> socket);
   void AnswerStarted(EventSocket& connection, const std::string& input,
-                     Backend& backend, const Backend::StartedSession& started,
+                     uint32_t end, Backend& backend,
+                     const Backend::StartedSession& started,
                      const Status& attached);
   kj::Promise<void> AttachPool(EventSocket& connection,
                                ipc::schema::AttachPool::Reader request,
@@ -154,7 +159,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   // The sockets of all sessions that have a worker.
   std::map<uint64_t, std::shared_ptr<SessionSocket>> sockets_;
   // The session that was the last answer on a connection of the application.
-  std::map<const EventSocket*, uint64_t> unread_;
+  std::map<const EventSocket*, UnreadAnswer> unread_;
   const pid_t application_pid_;
   const kj::TimePoint born_;
   std::optional<OperatorSocket> operators_;  // empty if it cannot listen

@@ -61,16 +61,17 @@ kj::Promise<void> Supervisor::Attach(EventSocket& connection,
       ->Attach(std::move(asked.memory), started.shared,
                context_->worker_deadline,
                [backend, id] { return backend->ConfirmSession(id); })
-      .then([this, &connection, input = std::move(asked.input), backend,
-             started](const Status& attached) {
-        AnswerStarted(connection, input, *backend, started, attached);
+      .then([this, &connection, input = std::move(asked.input), end = asked.end,
+             backend, started](const Status& attached) {
+        AnswerStarted(connection, input, end, *backend, started, attached);
       })
       .attach(std::shared_ptr<SessionSocket>(socket),
               Catalog::BackendPointer(backend));
 }
 
 void Supervisor::AnswerStarted(EventSocket& connection,
-                               const std::string& input, Backend& backend,
+                               const std::string& input, uint32_t end,
+                               Backend& backend,
                                const Backend::StartedSession& started,
                                const Status& attached) {
   capnp::MallocMessageBuilder answer;
@@ -94,7 +95,7 @@ void Supervisor::AnswerStarted(EventSocket& connection,
   auto poisoned = reply.initPoisoned(std::min(refused.size(), kMaxPoisoned));
   for (size_t i = 0; i < poisoned.size(); ++i) Write(refused[i], poisoned[i]);
   // If nobody reads the answer, the connection closes.
-  unread_[&connection] = started.id;
+  unread_[&connection] = {.session = started.id, .end = end};
   Send(connection, answer);
 }
 

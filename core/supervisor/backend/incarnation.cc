@@ -252,6 +252,9 @@ void Incarnation::OnReaperGone() {
   }
   OnZygoteGone();
   for (auto& [pid, watched] : watched_) {
+    // Closes the worker's end of its socket, which it may not have got yet:
+    // whoever waits for its hello learns of its end by that.
+    expected_calls_.Forget(pid);
     if (watched.end.kind != ProcessExit::Kind::kRunning) continue;
     // The kernel ended the worker together with its pid 1, by SIGKILL. Nobody
     // is to blame. Whoever killed the reaper by the same signal has killed the

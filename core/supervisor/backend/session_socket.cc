@@ -38,7 +38,12 @@ using Received = ipc::Expected<std::optional<ipc::ReceivedMessage>>;
 
 // Returns the failure of a hello, if it is one.
 Status JudgeHello(Received hello, bool shared) {
-  if (!hello) return Status(Code::kBackendMisbehaved, hello.error().message);
+  if (!hello) {
+    // bulkheadd lacked memory or descriptors, which the worker cannot cause.
+    return hello.error().code == ipc::Code::kResourceExhausted
+               ? FromIpc(std::move(hello).error())
+               : Status(Code::kBackendMisbehaved, hello.error().message);
+  }
   if (!*hello) return Status(Code::kBackendLost, "it ended");
   return session::ValidateHello(**hello, shared);
 }
