@@ -127,7 +127,7 @@ TEST_F(ExaminerTest, MemoryThatEachOpenLosesIsFound) {
     GTEST_SKIP() << "the malloc() of a sanitizer counts nothing here";
   }
   constexpr int kEvery = 10;
-  constexpr int kOpens = 10 * kEvery;
+  constexpr int kOpens = 20 * kEvery;
   std::vector<std::unique_ptr<char[]>> lost;
   for (const bool leaks : {false, true}) {
     const auto examiner = Made({{"bulkhead.weigh-opens", "10"}});

@@ -18,6 +18,8 @@ namespace bulkhead::cli {
 namespace {
 
 constexpr int kOpens = 1'000;
+// As many as the worker compares (backends/worker/media/examiner.cc).
+constexpr int kWeights = 20;
 // A slow decoder is opened less often.
 constexpr std::chrono::seconds kMostTime{60};
 // Lazily loaded libraries take memory during the first opens.
@@ -107,11 +109,11 @@ Verdict LeaksNothing(Subject& subject) {
   const ReferenceClip& clip = subject.clips().front();
   const auto host = subject.NewHost();
   if (!host) return FailedBy(host.error(), "life-1");
-  auto video =
-      subject.Open(**host, clip,
-                   {.threads = 2,
-                    .backend_options = {{"bulkhead.weigh-opens",
-                                         fmt::format("{}", kOpens / 10)}}});
+  auto video = subject.Open(
+      **host, clip,
+      {.threads = 2,
+       .backend_options = {
+           {"bulkhead.weigh-opens", fmt::format("{}", kOpens / kWeights)}}});
   if (!video) return FailedBy(video.error(), "open-1");
   std::vector<Usage> samples;
   const auto begin = std::chrono::steady_clock::now();
