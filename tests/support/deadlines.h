@@ -24,8 +24,9 @@ inline Deadlines PatientDeadlines() {
 
 // bound: the deadline that a hanging worker misses. The sound workers beside it
 // and after it have the same deadline: they need a hundredth of it, and time in
-// which they wait for a processor extends it.
+// which they wait for a processor extends it. Workers have no sanitizer
+// (//tests:plain_programs), bulkheadd may have one.
 inline constexpr std::chrono::milliseconds kShort =
-    kSlowdown * std::chrono::milliseconds(2'000);
+    (kHasSanitizer ? 2 : 1) * std::chrono::milliseconds(2'000);
 
 }  // namespace bulkhead::tests

@@ -2,7 +2,6 @@
 #include "backends/worker/media/examiner.h"
 
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <array>
@@ -118,27 +117,6 @@ TEST_F(ExaminerTest, APacketIsCutAlsoIfItComesAgain) {
     if (i == 0) examiner->NotTaken();
   }
   EXPECT_EQ(examiner->InPlaceOf(&packet), &packet);
-}
-
-TEST_F(ExaminerTest, MemoryThatEachOpenLosesIsFound) {
-  const size_t before = mallinfo2().uordblks;
-  const std::vector<char> some(1'000);
-  if (mallinfo2().uordblks < before + some.size()) {
-    GTEST_SKIP() << "the malloc() of a sanitizer counts nothing here";
-  }
-  constexpr int kEvery = 10;
-  constexpr int kOpens = 20 * kEvery;
-  std::vector<std::unique_ptr<char[]>> lost;
-  for (const bool leaks : {false, true}) {
-    const auto examiner = Made({{"bulkhead.weigh-opens", "10"}});
-    std::string message;
-    for (int i = 0; i < kOpens; ++i) {
-      message += MessageOf(examiner->Opens());
-      if (leaks) lost.push_back(std::make_unique<char[]>(64));
-    }
-    EXPECT_EQ(message.find("clause close-1") != std::string::npos, leaks)
-        << message;
-  }
 }
 
 }  // namespace
