@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <future>
 #include <iterator>
@@ -161,8 +162,14 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page != MAP_FAILED) std::memset(page, 1, kLeakedPage);
   }
-  if (Is("leaks_threads"))
-    std::thread([] { std::promise<void>().get_future().wait(); }).detach();
+  if (Is("leaks_threads")) {
+    try {
+      std::thread([] { std::promise<void>().get_future().wait(); }).detach();
+    } catch (const std::exception&) {
+      // No memory is left for a thread where the check starves the decoder,
+      // which is not what this backend does wrong.
+    }
+  }
   bulkhead_open_parameters passed = *parameters;
   if (Is("takes_any_option")) passed.option_count = 0;
   if (Is("declares_larger_pictures") &&
