@@ -222,7 +222,12 @@ bulkhead_result LibavDecoder::SendTranslated(AVPacket* packet) {
 }
 
 bulkhead_result LibavDecoder::Receive(AVFrame* frame) {
-  const int error = avcodec_receive_frame(context_.get(), frame);
+  int error;
+  // The decoder of ADX ends a stream with a frame of no samples.
+  do {
+    error = avcodec_receive_frame(context_.get(), frame);
+  } while (error == 0 && frame->nb_samples == 0 &&
+           context_->codec_type == AVMEDIA_TYPE_AUDIO);
   if (error == 0) picture_too_large_ = false;
   const bulkhead_result result = Report(error, "decode a frame");
   if (result != BULKHEAD_OK) av_frame_unref(frame);

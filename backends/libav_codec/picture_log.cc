@@ -21,7 +21,6 @@ constexpr size_t kMostPictures = 512;
 // that conceal errors, by FFV1, and by HEVC.
 constexpr const char* kDamage[] = {
     "concealing %d DC",
-    "error while decoding MB",
     "slice CRC mismatch",
     "bytestream end mismatching",
     "Previous slice segment missing",
@@ -38,32 +37,42 @@ constexpr const char* kMjpegDamage[] = {
 // HEVC says so before it makes up a picture that another refers to.
 constexpr const char* kMissing = "Could not find ref with POC";
 
+// HEVC says so of a picture whose last block was decoded, and MJPEG of one that
+// has a scan. Neither says anything of another.
+constexpr const char* kHevcCompletion = "Decoded frame with POC";
+constexpr const char* kMjpegCompletion = "component: %d";
+
+// H.264 says so of a macroblock, and more where it goes on.
+constexpr const char* kMacroblock = "error while decoding MB";
+
 // Returns whether a macroblock of H.264 with CAVLC could not be decoded to its
 // end. Its coefficients stay in the thread that decoded it, which adds them to
 // those of a block that it decodes later. With CABAC, the line goes on.
 bool TellsResidue(AVCodecID codec, const char* format) {
   return codec == AV_CODEC_ID_H264 &&
-         std::strstr(format, "error while decoding MB") != nullptr &&
+         std::strstr(format, kMacroblock) != nullptr &&
          std::strstr(format, "bytestream") == nullptr;
 }
 
-bool TellsDamage(AVCodecID codec, const char* format) {
+// JPEG 2000 leaves out what it cannot decode, and gives the picture as if it
+// were whole.
+bool TellsDamage(AVCodecID codec, int level, const char* format) {
   const auto says = [&](const char* text) {
     return std::strstr(format, text) != nullptr;
   };
-  return std::any_of(std::begin(kDamage), std::end(kDamage), says) ||
+  return says(kMacroblock) ||
+         std::any_of(std::begin(kDamage), std::end(kDamage), says) ||
+         (codec == AV_CODEC_ID_JPEG2000 && level <= AV_LOG_ERROR) ||
          (codec == AV_CODEC_ID_MJPEG &&
           std::any_of(std::begin(kMjpegDamage), std::end(kMjpegDamage), says));
 }
 
-// HEVC says so of a picture whose last block was decoded, and MJPEG of one that
-// has a scan. Neither says anything of another.
 bool TellsCompletion(AVCodecID codec, const char* format) {
   switch (codec) {
     case AV_CODEC_ID_HEVC:
-      return std::strstr(format, "Decoded frame with POC") != nullptr;
+      return std::strstr(format, kHevcCompletion) != nullptr;
     case AV_CODEC_ID_MJPEG:
-      return std::strstr(format, "component: %d") != nullptr;
+      return std::strstr(format, kMjpegCompletion) != nullptr;
     default:
       return false;
   }
@@ -71,10 +80,24 @@ bool TellsCompletion(AVCodecID codec, const char* format) {
 
 }  // namespace
 
+std::vector<std::string_view> PictureLog::Words() {
+  std::vector<std::string_view> words = {kMissing, kHevcCompletion,
+                                         kMjpegCompletion, kMacroblock};
+  words.insert(words.end(), std::begin(kDamage), std::end(kDamage));
+  words.insert(words.end(), std::begin(kMjpegDamage), std::end(kMjpegDamage));
+  return words;
+}
+
 int64_t PictureLog::NextPacket(bool keyframe, int64_t pts) {
   const std::lock_guard lock(mutex_);
   ++packets_;
-  if (keyframe) keyframes_[packets_] = pts;
+  if (keyframe) {
+    keyframes_[packets_] = pts;
+  } else if (pts != AV_NOPTS_VALUE && !keyframes_.empty() &&
+             pts < keyframes_.rbegin()->second) {
+    leading_.insert(packets_);
+    if (leading_.size() > kMostPictures) leading_.erase(leading_.begin());
+  }
   if (keyframes_.size() > kMostPictures) keyframes_.erase(keyframes_.begin());
   return packets_;
 }
@@ -82,6 +105,7 @@ int64_t PictureLog::NextPacket(bool keyframe, int64_t pts) {
 int64_t PictureLog::NotTaken() {
   const std::lock_guard lock(mutex_);
   keyframes_.erase(packets_);
+  leading_.erase(packets_);
   return --packets_;
 }
 
@@ -93,21 +117,21 @@ void PictureLog::Begins(int64_t packet) {
 
 void PictureLog::Line(int64_t packet, int level, const char* format) {
   const bool missing = std::strstr(format, kMissing) != nullptr;
-  const bool damage = missing || TellsDamage(codec_, format);
+  const bool damage = missing || TellsDamage(codec_, level, format);
   const bool complete = TellsCompletion(codec_, format);
   const bool error = level <= AV_LOG_ERROR;
   if (!damage && !complete && !error) return;
   const std::lock_guard lock(mutex_);
   met_error_ = met_error_ || damage || error;
+  // JPEG 2000 reads all of a packet before it begins the picture.
+  if (damage && codec_ == AV_CODEC_ID_JPEG2000) pictures_.try_emplace(packet);
   // A second field comes in a packet of its own, and begins no picture.
   auto picture = pictures_.upper_bound(packet);
   if (picture == pictures_.begin()) return;
   --picture;
   picture->second.damaged = picture->second.damaged || damage;
-  if (missing) made_up_.insert(picture->first);
-  if (TellsResidue(codec_, format)) {
-    made_up_.insert(packet + frame_threads_);
-  }
+  if (missing) made_up_[picture->first] = leading_.contains(picture->first);
+  if (TellsResidue(codec_, format)) made_up_[packet + frame_threads_] = false;
   if (made_up_.size() > kMostPictures) made_up_.erase(made_up_.begin());
   if (!complete) return;
   picture->second.complete = true;
@@ -118,6 +142,7 @@ void PictureLog::Flush() {
   const std::lock_guard lock(mutex_);
   pictures_.clear();
   keyframes_.clear();
+  leading_.clear();
   made_up_.clear();
   met_error_ = false;
 }
@@ -128,19 +153,23 @@ bool PictureLog::IsIncomplete(int64_t packet, const Picture& picture) const {
 }
 
 bool PictureLog::SeesMadeUp(int64_t packet, int64_t pts) const {
+  int64_t from = 0;           // no earlier picture is referred to
+  int64_t leading_from = -1;  // nor one that leads, before this one
   auto keyframe = keyframes_.upper_bound(packet);
-  int64_t from = 0;
   if (keyframe != keyframes_.begin()) {
     --keyframe;
     const bool leads = pts < keyframe->second;
-    if (!leads) {
-      from = keyframe->first;
-    } else if (keyframe != keyframes_.begin()) {
-      from = std::prev(keyframe)->first;
+    from = keyframe->first;
+    leading_from = leads ? from : INT64_MAX;
+    if (leads) {
+      from = keyframe == keyframes_.begin() ? 0 : std::prev(keyframe)->first;
     }
   }
-  const auto made_up = made_up_.lower_bound(from);
-  return made_up != made_up_.end() && *made_up <= packet;
+  return std::any_of(made_up_.lower_bound(from), made_up_.upper_bound(packet),
+                     [&](const auto& made_up) {
+                       const auto& [first, only_leading] = made_up;
+                       return !only_leading || first >= leading_from;
+                     });
 }
 
 bool PictureLog::IsDamaged(int64_t packet, int64_t pts) const {

@@ -6,6 +6,8 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string_view>
+#include <vector>
 
 extern "C" {
 #include <libavcodec/codec_id.h>
@@ -28,8 +30,9 @@ namespace bulkhead::libav_codec {
 // makes up references and leaves out slices, MJPEG gives what was in the buffer
 // where a scan cannot be decoded. HEVC says only once that it made up a
 // picture, and later pictures refer to it too; so all are damaged up to the
-// next keyframe, except that those shown before it may refer to it as well. So
-// are those behind a damaged picture of H.264 with CAVLC, also where none
+// next keyframe, except that those shown before it may refer to it as well, and
+// that only those shown before a keyframe refer to one shown before it. So are
+// those behind a damaged picture of H.264 with CAVLC, also where none
 // refers to it: parts of it show in the next picture of the same thread.
 //
 // A line belongs to the packet whose number its context has: libavcodec copies
@@ -42,6 +45,10 @@ namespace bulkhead::libav_codec {
 // few hundred pictures. Thread-safe.
 class PictureLog {
  public:
+  // Returns the parts of libavcodec's lines that this looks for. A version that
+  // says other words would hide damage.
+  static std::vector<std::string_view> Words();
+
   explicit PictureLog(AVCodecID codec) : codec_(codec) {}
 
   // Sets how many packets are decoded at the same time (frame threads), in
@@ -83,10 +90,12 @@ class PictureLog {
   mutable std::mutex mutex_;
   std::map<int64_t, Picture> pictures_;   // by packet
   std::map<int64_t, int64_t> keyframes_;  // the timestamps, by packet
+  std::set<int64_t> leading_;  // packets shown before the keyframe before them
   // The first picture that was said to be complete.
   int64_t first_complete_ = INT64_MAX;
-  // The packets whose pictures are the first to show something made up.
-  std::set<int64_t> made_up_;
+  // The packets whose pictures are the first to show something made up, and
+  // whether only leading pictures may show it.
+  std::map<int64_t, bool> made_up_;
   int64_t judged_ = 0;  // the last picture of which incompleteness was told
   bool met_error_ = false;
 };

@@ -139,4 +139,13 @@ std::string CleanWords(capnp::Text::Reader words_untrusted) {
                    kMaxWordsBytes);
 }
 
+std::optional<ipc::DamageSign> SignIfKnown(schema::Sign sign_untrusted) {
+  static_assert(static_cast<uint16_t>(schema::Sign::PROMISED) ==
+                static_cast<uint16_t>(ipc::DamageSign::kPromised));
+  static_assert(static_cast<uint16_t>(schema::Sign::GAP) ==
+                static_cast<uint16_t>(ipc::kLastDamageSign));
+  if (sign_untrusted > schema::Sign::GAP) return std::nullopt;
+  return static_cast<ipc::DamageSign>(sign_untrusted);
+}
+
 }  // namespace bulkhead::session

@@ -3,10 +3,12 @@
 
 #include <capnp/blob.h>
 
+#include <optional>
 #include <string>
 
 #include "core/include/bulkhead/host.h"
 #include "core/include/bulkhead/status.h"
+#include "ipc/damage_sign.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/session.capnp.h"
 #include "ipc/schema/types.capnp.h"
@@ -39,5 +41,8 @@ Result<ClaimedFailure> ValidateFailure(
 // Returns what a backend said about damage: one printable line of at most 480
 // bytes. The text must be in private memory.
 std::string CleanWords(capnp::Text::Reader words_untrusted);
+
+// Returns the sign of damage or of a note, nullopt if there is no such sign.
+std::optional<ipc::DamageSign> SignIfKnown(ipc::schema::Sign sign_untrusted);
 
 }  // namespace bulkhead::session

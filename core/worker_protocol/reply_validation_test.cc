@@ -4,8 +4,11 @@
 #include <capnp/message.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
+
+#include "ipc/damage_sign.h"
 
 namespace bulkhead::session {
 namespace {
@@ -214,6 +217,16 @@ TEST(CleanWordsTest, CutsAndCleansWhatABackendSays) {
   EXPECT_EQ(CleanWords("no \x1b[2J slices"), "no ?[2J slices");
   const std::string words(30'000, 'x');
   EXPECT_EQ(CleanWords(words.c_str()).size(), 480u);
+}
+
+TEST(SignIfKnownTest, KnowsEachSignAndNoOther) {
+  constexpr int kSigns = static_cast<int>(ipc::kLastDamageSign) + 1;
+  for (int i = 0; i < kSigns; ++i) {
+    EXPECT_EQ(SignIfKnown(static_cast<schema::Sign>(i)),
+              static_cast<ipc::DamageSign>(i));
+  }
+  EXPECT_FALSE(SignIfKnown(static_cast<schema::Sign>(kSigns)));
+  EXPECT_FALSE(SignIfKnown(static_cast<schema::Sign>(UINT16_MAX)));
 }
 
 }  // namespace

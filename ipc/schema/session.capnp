@@ -339,8 +339,9 @@ struct Unseen {
   epoch @0 :UInt32;
   frames @1 :List(UnseenFrame);
   words @2 :Text;
-  # What the backend said of the lost frames (last_error); may be empty. The host
-  # uses the first 480 bytes.
+  # What the backend said of the lost frames (last_error), or libavformat where it
+  # stopped (`stopped`, notInIndex); may be empty. The host uses the first 480
+  # bytes.
 }
 
 struct UnseenFrame {
@@ -359,9 +360,6 @@ struct UnseenFrame {
   # For notInIndex at the end of a file that is cut off: the size that the file
   # should have according to its headers, more than Open.mediaBytes. -1
   # otherwise.
-  declaredFrames @7 :UInt64;
-  # Likewise where the headers tell no size: the number of frames that the file
-  # should have, at least `count`. 0 otherwise.
 
   enum Fate {
     sound @0;
@@ -372,10 +370,34 @@ struct UnseenFrame {
     lost @2;
     # The packet yielded no picture.
     notInIndex @3;
-    # The container lost the packets, so that the index has none for them. `pts`
+    # The file lacks the packets, so that the index has none for them. `pts`
     # and `duration` tell where they would be shown, and `count` is an estimate,
     # at most mostFramesOfGap.
+    note @4;
+    # Stands for no frame: something was odd at the packet with `pts` and
+    # `position`, whose picture is delivered as sound. The host ignores `count`,
+    # and takes as many notes in a step as there may be frames.
   }
+  sign @7 :Sign;
+  # What showed the damage, or what the note is about. The host refuses the sign
+  # of a note for damage, and the other way round.
+}
+
+enum Sign {
+  # What the signs mean, and which of them are notes: ../damage_sign.h, which has
+  # the same order.
+  unknown @0;
+  rejected @1;
+  flagged @2;
+  refersToDamaged @3;
+  noPicture @4;
+  stopped @5;
+  cutOff @6;
+  shrunk @7;
+  promised @8;
+  marked @9;
+  endsInPacket @10;
+  gap @11;
 }
 
 const mostFramesOfGap :UInt64 = 1000000;
@@ -572,6 +594,8 @@ struct PublishedFrame {
   pixelFormat @13 :Text;
   # The format of this picture, as in Opened. Set only with Output.native and
   # without Output.autoscale.
+  sign @14 :Sign;
+  # Only if `damaged`: what showed it. The host refuses the sign of a note.
 }
 
 struct PictureFacts {
@@ -638,7 +662,7 @@ struct LostSamples {
   first @1 :Int64;
   # The number of the first lost sample, among those to be published.
   count @2 :Int64;
-  # At least 1.
+  # At least 1, for a note 0.
   firstByte @3 :Int64 = -1;
   lastByte @4 :Int64 = -1;
   # The offsets in the file of the first and the last damaged packet; -1 if not
@@ -653,6 +677,9 @@ struct LostSamples {
   declaredSamples @8 :Int64 = -1;
   # Likewise where the headers tell no size: the number of samples that the
   # stream should have, more than `first`. -1 otherwise.
+  sign @9 :Sign;
+  # What showed it. With the sign of a note, no sample is lost: `count` is 0, no
+  # silence is published, and the order of the runs does not apply.
 }
 
 struct Skipping {

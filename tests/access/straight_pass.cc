@@ -30,11 +30,27 @@ StraightPass DecodeStraight(VideoDecoder& video) {
   }
 }
 
+std::vector<DamagedRange> DamageOf(const VideoDecoder& video) {
+  std::vector<DamagedRange> damage = video.damage();
+  std::erase_if(damage, [](const DamagedRange& range) {
+    return range.kind == DamageKind::kNote;
+  });
+  return damage;
+}
+
+uint64_t DamagedFrames(const VideoDecoder& video) {
+  uint64_t damaged = 0;
+  for (const DamagedRange& range : DamageOf(video)) {
+    if (!range.not_in_index) damaged += range.frames;
+  }
+  return damaged;
+}
+
 bool IsListedAsDamaged(const VideoDecoder& video, int64_t pts) {
   constexpr double kTolerance = 1e-6;
   const double seconds =
       static_cast<double>(pts) * video.metadata().time_base.value();
-  const std::vector<DamagedRange> damage = video.damage();
+  const std::vector<DamagedRange> damage = DamageOf(video);
   for (const DamagedRange& range : damage) {
     if (!range.begin_seconds) return true;
     const double begin = *range.begin_seconds;

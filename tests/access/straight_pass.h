@@ -23,7 +23,14 @@ struct SeenFrame {
 SeenFrame See(const Frame& frame);
 std::string Describe(const SeenFrame& frame);
 
-// Returns whether the frame with the timestamp is one of video.damage(). Also
+// Returns video.damage() without the notes.
+std::vector<DamagedRange> DamageOf(const VideoDecoder& video);
+
+// Returns how many frames of the index are damaged, as far as video.damage()
+// tells.
+uint64_t DamagedFrames(const VideoDecoder& video);
+
+// Returns whether the frame with the timestamp is one of DamageOf(video). Also
 // true if some of the damage has no time.
 bool IsListedAsDamaged(const VideoDecoder& video, int64_t pts);
 

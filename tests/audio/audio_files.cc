@@ -59,10 +59,4 @@ std::vector<std::string> SharedMedia() {
   return files;
 }
 
-bool IsCutOff(const std::string& path) {
-  return path.ends_with("/derived__truncated_vorbis.ogg") ||
-         path.ends_with("/derived__truncated_vp8.webm") ||
-         path.ends_with("/tinytag__test.opus");
-}
-
 }  // namespace bulkhead::tests

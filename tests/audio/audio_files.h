@@ -29,8 +29,4 @@ std::vector<float> FloatsIn(const std::string& output);
 // none if the variable is not set.
 std::vector<std::string> SharedMedia();
 
-// Returns true for a file of those that was cut off within its last page of
-// Ogg: its end is damage, where ffmpeg takes it for that of a shorter file.
-bool IsCutOff(const std::string& path);
-
 }  // namespace bulkhead::tests

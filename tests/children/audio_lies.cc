@@ -180,7 +180,26 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
         s.ReplyLostSamples(100'000, 10);
         s.ReplyLostSamples(100'000, 10);
       }}},
-    // Damage is no progress.
+    {"audio_lost_unknown_sign",
+     {Step::kPlay,
+      [](Session& s) {
+        s.ReplyLostSamples(0, 10, static_cast<schema::Sign>(99));
+      }}},
+    {"audio_note_of_samples",
+     {Step::kPlay,
+      [](Session& s) { s.ReplyLostSamples(0, 10, schema::Sign::GAP); }}},
+    {"audio_note_negative",
+     {Step::kPlay,
+      [](Session& s) { s.ReplyLostSamples(-1, 0, schema::Sign::GAP); }}},
+    // Neither damage nor a note is progress.
+    {"audio_note_storm",
+     {Step::kPlay,
+      [](Session& s) {
+        for (int64_t at = 0;; ++at) {
+          s.ReplyLostSamples(at, 0, schema::Sign::GAP);
+          sched_yield();
+        }
+      }}},
     {"audio_lost_storm",
      {Step::kPlay,
       [](Session& s) {

@@ -395,12 +395,14 @@ bool LyingSession::PublishSamples(
   return true;
 }
 
-void LyingSession::ReplyLostSamples(int64_t first, int64_t count) {
+void LyingSession::ReplyLostSamples(int64_t first, int64_t count,
+                                    schema::Sign sign) {
   Reply([&](schema::Reply::Builder reply) {
     auto lost = reply.initLostSamples();
     lost.setEpoch(epoch_);
     lost.setFirst(first);
     lost.setCount(count);
+    lost.setSign(sign);
   });
 }
 

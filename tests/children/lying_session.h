@@ -96,7 +96,8 @@ class LyingSession {
       const std::function<void(ipc::schema::PublishedSamples::Builder)>&
           change = {});
   void ReplySkipping(int64_t reached);
-  void ReplyLostSamples(int64_t first, int64_t count);
+  void ReplyLostSamples(int64_t first, int64_t count,
+                        ipc::schema::Sign sign = ipc::schema::Sign::UNKNOWN);
   // Handles the next request, if there is one, as an honest worker does.
   void Listen();
   // Makes the worker behave honestly after this lie.

@@ -67,6 +67,25 @@ template <typename Say>
   for (;;) say();
 }
 
+void StormOfNotes(Session& session) {
+  constexpr uint32_t kNotes = 400;
+  constexpr size_t kWordsOfNote = 8;
+  int64_t position = 0;
+  Forever([&] {
+    session.Reply(
+        [&](Reply reply) {
+          auto unseen = reply.initUnseen();
+          unseen.setEpoch(session.epoch());
+          for (auto note : unseen.initFrames(kNotes)) {
+            note.setFate(Fate::NOTE);
+            note.setSign(schema::Sign::MARKED);
+            note.setPosition(position++);
+          }
+        },
+        64 + kNotes * kWordsOfNote);
+  });
+}
+
 // Reads the requests without advancing the read cursor.
 void ReadInSecret(Session& session) {
   const auto [slot, generation] = session.grants().front();
@@ -411,6 +430,36 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
       [](Session& s) {
         s.ReplyUnseen([](Unseen f) { f.setFate(static_cast<Fate>(99)); });
       }}},
+    {"unseen_unknown_sign",
+     {Step::kEntered,
+      [](Session& s) {
+        s.ReplyUnseen([](Unseen f) {
+          f.setFate(Fate::LOST);
+          f.setSign(static_cast<schema::Sign>(99));
+        });
+      }}},
+    {"unseen_note_for_damage",
+     {Step::kEntered,
+      [](Session& s) {
+        s.ReplyUnseen([](Unseen f) {
+          f.setFate(Fate::LOST);
+          f.setSign(schema::Sign::GAP);
+        });
+      }}},
+    {"unseen_damage_for_note",
+     {Step::kEntered,
+      [](Session& s) {
+        s.ReplyUnseen([](Unseen f) { f.setFate(Fate::NOTE); });
+      }}},
+    {"frame_damaged_by_note",
+     {Step::kFrame,
+      [](Session& s) {
+        s.Publish([](Frame f) {
+          f.setDamaged(true);
+          f.setSign(schema::Sign::MARKED);
+        });
+      }}},
+    {"unseen_note_storm", {Step::kEntered, StormOfNotes}},
     {"unseen_none",
      {Step::kEntered,
       [](Session& s) {
@@ -450,15 +499,6 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
         s.ReplyUnseen([](Unseen f) {
           f.setFate(Fate::NOT_IN_INDEX);
           f.setDeclaredSize(1);
-        });
-      }}},
-    {"gap_of_more_than_all",
-     {Step::kEntered,
-      [](Session& s) {
-        s.ReplyUnseen([](Unseen f) {
-          f.setFate(Fate::NOT_IN_INDEX);
-          f.setCount(3);
-          f.setDeclaredFrames(2);
         });
       }}},
     {"unseen_storm",

@@ -201,7 +201,8 @@ TEST_F(Cli, DamagedFramesAreSkippedAndListed) {
   ExpectFailure({"decode", path, "--at", "7", "--format", "null"}, 3,
                 "frame 7");
   ExpectFailure({"decode", path, "--format", "null"}, 3,
-                "is damaged; backend cpu says: \"");
+                "is damaged: the decoder rejected the packet; backend cpu "
+                "says: \"");
   for (const auto& [words, frames] :
        {std::pair<std::vector<std::string>, size_t>{{}, 18},
         {{"--at", "6,7,9"}, 2},
@@ -227,6 +228,8 @@ TEST_F(Cli, DamagedFramesAreSkippedAndListed) {
   EXPECT_EQ(facts["frames"], 18);
   EXPECT_EQ(facts["frame_count"], 20);
   const auto& damage = facts["damage"].at(0);
+  EXPECT_EQ(damage["kind"], "damage");
+  EXPECT_EQ(damage["sign"], "rejected");
   EXPECT_EQ(damage["first_frame"], 7);
   EXPECT_EQ(damage["last_frame"], 8);
   EXPECT_NEAR(damage["begin_seconds"].get<double>(), 0.35, 1e-6);

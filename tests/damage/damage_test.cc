@@ -13,6 +13,7 @@
 #include "bulkhead/host.h"
 #include "tests/access/access_clips.h"
 #include "tests/access/straight_pass.h"
+#include "tests/damage/clip_bytes.h"
 #include "tests/media/marked_frames.h"
 #include "tests/media/sample_files.h"
 #include "tests/support/test_paths.h"
@@ -26,11 +27,6 @@ constexpr size_t kLargestFile = 400'000;
 uint32_t Cases() {
   const char* text = std::getenv("BULKHEAD_DAMAGE_CASES");
   return text != nullptr ? std::strtoul(text, nullptr, 10) : 16;
-}
-
-std::string Read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // Flips bits anywhere in the file, or truncates it.
@@ -72,14 +68,6 @@ bool NoticesDamage(VideoDecoder& video,
     if (shown.count(i) == 0) return true;
   }
   return false;
-}
-
-uint64_t DamagedFrames(const VideoDecoder& video) {
-  uint64_t frames = 0;
-  for (const DamagedRange& range : video.damage()) {
-    if (!range.not_in_index) frames += range.frames;
-  }
-  return frames;
 }
 
 class DamagedFiles : public testing::Test {
@@ -186,7 +174,7 @@ void DamagedFiles::CheckStrict(const std::string& path,
   EXPECT_TRUE(std::equal(past.begin(), past.begin() + sound, frames.begin()));
   const uint64_t told = DamagedFrames(*strict);
   EXPECT_GE(told > 0, damaged > 0) << told << ' ' << damaged;
-  if (strict->damage().empty()) {
+  if (DamageOf(*strict).empty()) {
     EXPECT_EQ(sound, frames.size());
   }
   if (const auto count = strict->FrameCount()) {
@@ -249,7 +237,6 @@ void DamagedFiles::Check(const std::string& path, bool cut,
 }
 
 TEST_F(DamagedFiles, GiveAllThatFfmpegShowsSound) {
-  const std::string path = TemporaryDirectory() + "/damaged";
   const char* first = std::getenv("BULKHEAD_DAMAGE_SEED");
   const uint32_t begin =
       first != nullptr ? std::strtoul(first, nullptr, 10) : 1;
@@ -260,11 +247,10 @@ TEST_F(DamagedFiles, GiveAllThatFfmpegShowsSound) {
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + source);
     // Keeps the extension, which selects the demuxer if the bytes are
     // ambiguous.
-    const std::string file = path + source.substr(source.rfind('.'));
-    const std::string sound = Read(source);
+    const std::string file = "damaged" + source.substr(source.rfind('.'));
+    const std::string sound = ReadBytes(source);
     const std::string damaged = Damage(sound, random);
-    std::ofstream(file, std::ios::binary) << damaged;
-    Check(file, damaged.size() < sound.size(), random);
+    Check(WriteBytes(file, damaged), damaged.size() < sound.size(), random);
   }
   std::printf(
       "%u cases, %zu opened, %zu frames delivered, %zu damaged, %zu of %zu "

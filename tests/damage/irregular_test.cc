@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that are damaged, truncated or made in unusual ways, one per test, on
+// Files that are damaged, or lack their beginning or what describes them, on
 // cpu and openreg. The decoder delivers exactly the frames that FFmpeg shows
 // and does not mark as corrupt, with the same timestamps.
 
@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -23,17 +21,13 @@
 #include "bulkhead/operators.h"
 #include "tests/access/access_clips.h"
 #include "tests/access/straight_pass.h"
+#include "tests/damage/clip_bytes.h"
 #include "tests/media/marked_frames.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 namespace {
-
-std::string Read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class Irregular : public testing::TestWithParam<const char*> {
  protected:
@@ -49,13 +43,11 @@ class Irregular : public testing::TestWithParam<const char*> {
   static std::string BytesOf(const std::string& clip) {
     const auto path = MakeAccessClip(clip);
     EXPECT_TRUE(path) << path.error();
-    return path ? Read(*path) : "";
+    return path ? ReadBytes(*path) : "";
   }
 
   static std::string Write(const std::string& name, const std::string& bytes) {
-    const std::string path = TemporaryDirectory() + "/irregular_" + name;
-    std::ofstream(path, std::ios::binary) << bytes;
-    return path;
+    return WriteBytes("irregular_" + name, bytes);
   }
 
   // Copies the packets of a clip into another container.
@@ -72,18 +64,12 @@ class Irregular : public testing::TestWithParam<const char*> {
     return path;
   }
 
-  Result<VideoDecoder> TryOpen(const std::string& path,
-                               OnCorrupt on_corrupt = OnCorrupt::kSkip) {
-    VideoOptions options;
-    options.device = GetParam();
-    options.on_corrupt = on_corrupt;
-    return host_->OpenVideo(path, options);
+  Result<VideoDecoder> TryOpen(const std::string& path) {
+    return host_->OpenVideo(
+        path, {.device = GetParam(), .on_corrupt = OnCorrupt::kSkip});
   }
 
-  VideoDecoder Open(const std::string& path,
-                    OnCorrupt on_corrupt = OnCorrupt::kSkip) {
-    return TryOpen(path, on_corrupt).value();
-  }
+  VideoDecoder Open(const std::string& path) { return TryOpen(path).value(); }
 
   // Decodes all frames. Also expects that FrameCount() counts them and that
   // FrameAt() finds each of them.
@@ -91,11 +77,8 @@ class Irregular : public testing::TestWithParam<const char*> {
     const StraightPass pass = DecodeStraight(video);
     EXPECT_TRUE(pass.failure.ok()) << pass.failure;
     EXPECT_FALSE(pass.frames.empty());
-    uint64_t damaged = 0;
-    for (const DamagedRange& range : video.damage()) {
-      if (!range.not_in_index) damaged += range.frames;
-    }
-    EXPECT_EQ(video.FrameCount().value(), pass.frames.size() + damaged);
+    EXPECT_EQ(video.FrameCount().value(),
+              pass.frames.size() + DamagedFrames(video));
     for (const size_t at : {pass.frames.size() - 1, size_t{0}}) {
       const SeenFrame& expected = pass.frames[at];
       const auto frame = video.FrameAt(static_cast<int64_t>(expected.index));
@@ -130,7 +113,7 @@ class Irregular : public testing::TestWithParam<const char*> {
 
 TEST_P(Irregular, DamageInTheMiddleCostsWhatItHits) {
   const std::string whole = Write("whole.mkv", BytesOf("h264_late_start.mkv"));
-  std::string bytes = Read(whole);
+  std::string bytes = ReadBytes(whole);
   const size_t middle = bytes.size() / 2;
   std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(middle), 400, '\xa5');
   const std::string path = Write("middle.mkv", bytes);
@@ -138,7 +121,7 @@ TEST_P(Irregular, DamageInTheMiddleCostsWhatItHits) {
   VideoDecoder video = Open(path);
   const auto expected = Pass(sound);
   const auto frames = PassAsFfmpeg(video, path);
-  ASSERT_FALSE(video.damage().empty());
+  ASSERT_FALSE(DamageOf(video).empty());
   EXPECT_GT(frames.size(), expected.size() - 15) << "one group of pictures";
   EXPECT_LT(frames.size(), expected.size());
   EXPECT_EQ(frames.front(), expected.front());
@@ -199,25 +182,6 @@ TEST_P(Irregular, ABatchLeavesOutDamageInOnePass) {
   }
 }
 
-TEST_P(Irregular, ACutOffFileHasFewerFramesThanItsHeaderSays) {
-  const std::string whole = Copy("h264_b_pyramid.mp4", "header_first.mp4",
-                                 {"-movflags", "+faststart"});
-  const std::string bytes = Read(whole);
-  const std::string path =
-      Write("cut.mp4", bytes.substr(0, bytes.size() * 2 / 3));
-  VideoDecoder sound = Open(whole);
-  VideoDecoder video = Open(path);
-  const auto expected = Pass(sound);
-  const auto frames = PassAsFfmpeg(video, path);
-  EXPECT_EQ(video.metadata().frame_count_from_header, expected.size());
-  EXPECT_LT(video.FrameCount().value(), expected.size());
-  EXPECT_EQ(video.metadata().frame_count_from_content,
-            video.FrameCount().value());
-  // The file contains half of the last packet.
-  ASSERT_GT(frames.size(), 30u);
-  EXPECT_TRUE(std::equal(frames.begin(), frames.end() - 5, expected.begin()));
-}
-
 TEST_P(Irregular, WithoutItsHeaderAnMp4IsRefusedSayingSo) {
   const std::string bytes = BytesOf("h264_b_pyramid.mp4");
   const size_t header = bytes.find("moov");
@@ -236,7 +200,7 @@ TEST_P(Irregular, AStreamThatIsCutAtItsBeginningBeginsWhereItCan) {
     const std::string whole = Copy("h264_b_pyramid.mp4", name);
     VideoDecoder sound = Open(whole);
     const auto expected = Pass(sound);
-    const std::string path = Write(name, Read(whole).substr(5555));
+    const std::string path = Write(name, ReadBytes(whole).substr(5555));
     VideoDecoder video = Open(path);
     const auto frames = PassAsFfmpeg(video, path);
     EXPECT_LT(frames.size(), expected.size());
@@ -255,40 +219,6 @@ TEST_P(Irregular, WithoutItsParameterSetsAStreamIsRefused) {
   EXPECT_EQ(video.error().code(), Code::kBadInput) << video.error();
 }
 
-TEST_P(Irregular, WithoutItsFirstKeyframeAStreamBeginsAtTheNext) {
-  const std::string path =
-      Write("no_keyframe.mkv", BytesOf("h264_no_first_keyframe.mkv"));
-  VideoDecoder video = Open(path);
-  const auto frames = PassAsFfmpeg(video, path);
-  EXPECT_TRUE(video.damage().empty());
-  EXPECT_EQ(frames.front().index, 0u);
-}
-
-TEST_P(Irregular, EveryFrameHasTheSizeOfTheFirst) {
-  std::string bytes = BytesOf("h264_raw.264");
-  const std::string larger = TemporaryDirectory() + "/irregular_larger.264";
-  ASSERT_EQ(
-      RunFfmpeg({"-f", "lavfi", "-i",
-                 "testsrc2=size=320x180:rate=25:duration=1", "-c:v", "libx264",
-                 "-pix_fmt", "yuv420p", "-bf", "0", "-threads", "1", larger})
-          .exit_code,
-      0);
-  VideoDecoder first = Open(Write("smaller.264", bytes));
-  const auto expected = Pass(first);
-  VideoDecoder video = Open(Write("sizes.264", bytes + Read(larger)));
-  const auto frames = Pass(video);
-  EXPECT_EQ(video.metadata().width, 160u);
-  EXPECT_EQ(frames.size(), expected.size() + 25);
-  ASSERT_GT(frames.size(), expected.size());
-  EXPECT_TRUE(std::equal(
-      expected.begin(), expected.end(), frames.begin(),
-      [](const SeenFrame& a, const SeenFrame& b) { return a.hash == b.hash; }));
-  for (std::optional<Frame> frame; (frame = video.Next().value());) {
-    EXPECT_EQ(frame->width(), 160u);
-    EXPECT_EQ(frame->height(), 120u);
-  }
-}
-
 // The 33-bit clock of MPEG-TS wraps during the clip.
 TEST_P(Irregular, TimesMayBeginBelowZero) {
   const std::string path = Copy(
@@ -305,87 +235,6 @@ TEST_P(Irregular, TimesMayBeginBelowZero) {
   EXPECT_GT(across.pts_seconds() + across.duration_seconds(), 0);
   EXPECT_EQ(video.FramePlayedAt(played.begin - 0.1).error().code(),
             Code::kOutOfRange);
-}
-
-TEST_P(Irregular, TimesMayBeginLate) {
-  const std::string path = Write("late.mkv", BytesOf("h264_late_start.mkv"));
-  VideoDecoder video = Open(path);
-  const auto frames = PassAsFfmpeg(video, path);
-  EXPECT_NEAR(video.PlayedRange().value().begin, 100, 0.01);
-  EXPECT_EQ(video.FramePlayedAt(1).error().code(), Code::kOutOfRange);
-  EXPECT_EQ(See(video.FramePlayedAt(100.01).value()), frames.front());
-}
-
-TEST_P(Irregular, AnEditListDecidesWhatIsShown) {
-  const std::string path = Write("edited.mp4", BytesOf("h264_edit_list.mp4"));
-  VideoDecoder video = Open(path);
-  const auto frames = PassAsFfmpeg(video, path);
-  EXPECT_EQ(frames.front().index, 0u);
-  EXPECT_TRUE(video.damage().empty());
-  EXPECT_GT(video.metadata().frame_count_from_header.value_or(0),
-            frames.size());
-}
-
-TEST_P(Irregular, InterlacedFramesStayWoven) {
-  const std::string path =
-      Write("interlaced.mkv", BytesOf("h264_interlaced.mkv"));
-  VideoDecoder video = Open(path);
-  PassAsFfmpeg(video, path);
-  EXPECT_TRUE(video.damage().empty());
-}
-
-TEST_P(Irregular, AFrameIsPlayedUntilTheNextHoweverLate) {
-  const std::string path =
-      Write("variable.mp4", BytesOf("h264_variable_rate.mp4"));
-  VideoDecoder video = Open(path);
-  const auto frames = PassAsFfmpeg(video, path);
-  const double tick = video.metadata().time_base.value();
-  size_t longest = 0;
-  for (size_t i = 0; i + 1 < frames.size(); ++i) {
-    const auto gap = [&](size_t at) {
-      return *frames[at + 1].pts - *frames[at].pts;
-    };
-    if (gap(i) > gap(longest)) longest = i;
-  }
-  const auto next = static_cast<double>(*frames[longest + 1].pts) * tick;
-  EXPECT_EQ(See(video.FramePlayedAt(next - 0.02).value()), frames[longest]);
-  EXPECT_EQ(See(video.FramePlayedAt(next).value()), frames[longest + 1]);
-}
-
-TEST_P(Irregular, WithoutTimestampsFramesAreCounted) {
-  for (const char* clip :
-       {"h264_raw.264", "mpeg4_no_timestamps.avi", "h264_negative_start.mkv"}) {
-    SCOPED_TRACE(clip);
-    const std::string path =
-        Write(std::string("no_times") + std::strrchr(clip, '.'), BytesOf(clip));
-    VideoDecoder video = Open(path);
-    const auto frames = PassAsFfmpeg(video, path);
-    for (size_t i = 0; i < frames.size(); ++i) EXPECT_EQ(frames[i].index, i);
-  }
-}
-
-// A decoder reads a file only up to the size at opening. The index and a pass
-// therefore agree, and a packet that is still being written does not count as
-// damage.
-TEST_P(Irregular, AFileThatGrowsStaysWhatItWas) {
-  for (const char* clip :
-       {"mpeg2_open_gop.ts", "h264_late_start.mkv", "h264_raw.264"}) {
-    SCOPED_TRACE(clip);
-    const std::string bytes = BytesOf(clip);
-    const std::string name = std::string("grows") + std::strrchr(clip, '.');
-    const size_t half = bytes.size() / 2;
-    const std::string path = Write(name, bytes.substr(0, half));
-    VideoDecoder whole = Open(path);
-    const auto expected = Pass(whole);
-    VideoDecoder growing = Open(path);
-    ASSERT_TRUE(growing.Next().value());
-    std::ofstream(path, std::ios::binary | std::ios::app) << bytes.substr(half);
-    EXPECT_EQ(growing.FrameCount().value(), whole.FrameCount().value());
-    growing.Rewind();
-    EXPECT_EQ(Pass(growing), expected);
-    VideoDecoder grown = Open(path);
-    EXPECT_GT(grown.FrameCount().value(), whole.FrameCount().value());
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Irregular,

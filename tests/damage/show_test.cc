@@ -8,9 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <random>
@@ -19,6 +18,8 @@
 
 #include "bulkhead/host.h"
 #include "tests/access/access_clips.h"
+#include "tests/access/straight_pass.h"
+#include "tests/damage/clip_bytes.h"
 #include "tests/media/generated_clips.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/test_paths.h"
@@ -33,11 +34,6 @@ constexpr int kAccesses = 4;
 uint32_t Cases() {
   const char* text = std::getenv("BULKHEAD_DAMAGE_CASES");
   return text != nullptr ? std::strtoul(text, nullptr, 10) : 24;
-}
-
-std::string Read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // Flips bits, overwrites a part with zeroes, or cuts the end off.
@@ -89,7 +85,8 @@ class ShowTest : public testing::Test {
     host_ = Host::Create(options).value();
     for (const std::string& clip : AccessClips()) {
       const auto path = MakeAccessClip(clip);
-      if (path && Read(*path).size() <= kLargestFile) sources_.push_back(*path);
+      if (path && ReadBytes(*path).size() <= kLargestFile)
+        sources_.push_back(*path);
     }
     if (sources_.empty()) GTEST_SKIP() << "there is no ffmpeg on this machine";
   }
@@ -108,8 +105,8 @@ void ShowTest::CheckCase(uint32_t seed) {
   const std::string& source = sources_[random() % sources_.size()];
   SCOPED_TRACE("seed " + std::to_string(seed) + ", " + source);
   const std::string path =
-      TemporaryDirectory() + "/shown" + source.substr(source.rfind('.'));
-  std::ofstream(path, std::ios::binary) << Damage(Read(source), random);
+      WriteBytes("shown" + source.substr(source.rfind('.')),
+                 Damage(ReadBytes(source), random));
   Check(path, seed % 4 == 0 ? "openreg:0" : "cpu", random);
 }
 
@@ -145,7 +142,7 @@ void ShowTest::Check(const std::string& path, const std::string& device,
   }
   uint64_t listed = 0;
   std::string ranges;
-  for (const DamagedRange& range : video.damage()) {
+  for (const DamagedRange& range : DamageOf(video)) {
     if (range.not_in_index) continue;
     listed += range.frames;
     ranges += " " + std::to_string(range.first_frame.value_or(0)) + "+" +

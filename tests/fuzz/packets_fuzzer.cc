@@ -16,7 +16,7 @@ extern "C" {
 }
 
 #include "backends/sdk/bulkhead_backend.h"
-#include "backends/worker/media/packet_inspector.h"
+#include "backends/worker/media/damage/packet_inspector.h"
 #include "tests/fuzz/check.h"
 
 namespace {
@@ -27,7 +27,8 @@ constexpr AVCodecID kCodecs[] = {
     AV_CODEC_ID_H264,       AV_CODEC_ID_HEVC,   AV_CODEC_ID_MPEG1VIDEO,
     AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_MPEG4,  AV_CODEC_ID_VP8,
     AV_CODEC_ID_VP9,        AV_CODEC_ID_AV1,    AV_CODEC_ID_MJPEG,
-    AV_CODEC_ID_VVC,        AV_CODEC_ID_PRORES, AV_CODEC_ID_FFV1};
+    AV_CODEC_ID_VVC,        AV_CODEC_ID_PRORES, AV_CODEC_ID_FFV1,
+    AV_CODEC_ID_THEORA,     AV_CODEC_ID_DIRAC};
 
 std::unique_ptr<PacketInspector> Inspector(uint8_t codec, uint8_t container) {
   AVCodecParameters* parameters = avcodec_parameters_alloc();

@@ -60,6 +60,12 @@ std::vector<SampleFile> Files() {
   return files;
 }
 
+// Returns true for a file whose header tells more sound than it has: its end is
+// damage, where ffmpeg takes it for that of a shorter file.
+bool LacksItsEnd(const SampleFile& file) {
+  return file.name == "derived__truncated_vp8.webm";
+}
+
 // Returns nullopt if ffmpeg fails: there is no sound.
 std::optional<std::vector<float>> AllSamplesByFfmpeg(const std::string& path) {
   const ProgramResult result =
@@ -86,7 +92,7 @@ class SoundEqualsFfmpeg : public SampleFileSuite {
 
   // What is cut off is damage, which kSkip replaces with silence.
   Result<AudioDecoder> Open(AudioOptions options) {
-    if (IsCutOff(path_)) options.on_corrupt = OnCorrupt::kSkip;
+    if (LacksItsEnd(GetParam())) options.on_corrupt = OnCorrupt::kSkip;
     return host().OpenAudio(path_, std::move(options));
   }
 
@@ -142,9 +148,13 @@ class SoundEqualsFfmpeg : public SampleFileSuite {
   void ExpectWhole(const AudioDecoder& audio, const AudioSamples& whole,
                    const std::vector<float>& expected) const {
     std::vector<float> actual = Interleaved(whole);
-    const std::vector<DamagedSamples> damage = audio.damage();
-    ASSERT_EQ(damage.size(), IsCutOff(path_) ? 1u : 0u);
-    if (IsCutOff(path_)) {
+    std::vector<DamagedSamples> damage = audio.damage();
+    std::erase_if(damage, [](const DamagedSamples& range) {
+      return range.kind == DamageKind::kNote;
+    });
+    ASSERT_EQ(damage.size(), LacksItsEnd(GetParam()) ? 1u : 0u);
+    if (LacksItsEnd(GetParam())) {
+      EXPECT_EQ(damage[0].sign, DamageSign::kCutOff);
       ASSERT_EQ(damage[0].first_sample * whole.channels, expected.size());
       ASSERT_GT(actual.size(), expected.size());
       actual.resize(expected.size());
@@ -192,7 +202,7 @@ TEST_P(SoundEqualsFfmpeg, WholeInPartsAndResampled) {
   ExpectOnBoth(kCpu, kOpenreg, {}, &*expected);
   ExpectOnBoth(kOpenreg, kCpu, {.sample_rate = 16000});
   ExpectOnBoth(kCpu, kOpenreg, {.sample_rate = 32000, .num_channels = 2});
-  if (!IsCutOff(path_)) return;
+  if (!LacksItsEnd(GetParam())) return;
   for (const char* device : {kCpu, kOpenreg}) {
     auto strict = host().OpenAudio(path_, {.device = device});
     ASSERT_TRUE(strict) << strict.error();

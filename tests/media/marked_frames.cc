@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "tests/media/ffmpeg_play.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -144,6 +145,7 @@ Result<PictureHashes> HashBothForms(const std::string& path) {
   hashes.planes = HashesIn(file);
   if (Status status = CheckStarted(result); !status.ok()) return status;
   if (hashes.rgb.empty()) return Status(Code::kBadInput, result.Describe());
+  hashes.complaints = ComplaintsIn(result.errors);
   // The program says that there are some, but not which.
   if (result.errors.find("corrupt decoded frame") == std::string::npos) {
     return hashes;

@@ -36,6 +36,7 @@ struct PictureHashes {
   std::vector<std::string> planes;  // as the decoder makes them
   // One for each picture if libavcodec marked any of them, else empty.
   std::vector<Mark> marks;
+  std::string complaints;  // what ffmpeg printed, as in ffmpeg_play.h
 };
 
 Result<PictureHashes> HashBothForms(const std::string& path);

@@ -36,6 +36,22 @@ void RequireFiles(const std::string& directory,
   std::exit(1);
 }
 
+// Returns every file of a directory but those that describe it.
+std::vector<SampleFile> FilesIn(const char* name) {
+  const std::string directory = Directory(name);
+  std::vector<SampleFile> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    const std::string file = entry.path().filename();
+    if (file == kManifest || file == "README.md") continue;
+    files.push_back({file, entry.path()});
+  }
+  std::sort(files.begin(), files.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  RequireFiles(directory, files);
+  return files;
+}
+
 std::vector<std::string> Fields(const std::string& line) {
   std::vector<std::string> fields;
   std::istringstream text(line);
@@ -84,19 +100,9 @@ std::vector<SampleFile> MediaFiles() {
   return files;
 }
 
-std::vector<SampleFile> HostileFiles() {
-  const std::string directory = Directory("hostile");
-  std::vector<SampleFile> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    const std::string name = entry.path().filename();
-    if (name != kManifest) files.push_back({name, entry.path()});
-  }
-  std::sort(files.begin(), files.end(),
-            [](const auto& a, const auto& b) { return a.name < b.name; });
-  RequireFiles(directory, files);
-  return files;
-}
+std::vector<SampleFile> HostileFiles() { return FilesIn("hostile"); }
+
+std::vector<SampleFile> UnusualFiles() { return FilesIn("unusual"); }
 
 std::string WhyNoSamples() { return "BULKHEAD_SHARED is not set"; }
 

@@ -30,6 +30,10 @@ std::vector<SampleFile> MediaFiles();
 // Returns every file of hostile/.
 std::vector<SampleFile> HostileFiles();
 
+// Returns every file of unusual/: sound files of kinds that are easily taken
+// for damaged ones.
+std::vector<SampleFile> UnusualFiles();
+
 // Returns why the lists are empty, for people.
 std::string WhyNoSamples();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "backends/worker/media/allowed_media.h"
+#include "backends/worker/media/demux/allowed_media.h"
 #include "ipc/schema/session.capnp.h"
 
 namespace bulkhead::worker {

@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "backends/sdk/sized.h"
-#include "backends/worker/media/audio_timeline.h"
-#include "backends/worker/media/demuxer.h"
-#include "backends/worker/media/resampler_context.h"
+#include "backends/worker/media/audio/resampler_context.h"
+#include "backends/worker/media/damage/lost_samples.h"
+#include "backends/worker/media/demux/demuxer.h"
+#include "ipc/damage_sign.h"
 #include "ipc/try.h"
 
 namespace bulkhead::worker {
@@ -160,19 +161,25 @@ ipc::Expected<void> AudioStream::TellLost() {
   const int64_t to = renderer_->format().sample_rate;
   for (const LostSamples& lost : renderer_->TakeLost()) {
     // Rounded outward, since a resampler mixes neighbours. Decoding anew behind
-    // a full table of packets meets damage again.
-    const auto first = std::max(
-        static_cast<int64_t>(__int128{lost.first} * to / from), lost_until_);
-    const auto end = static_cast<int64_t>(
-        (__int128{lost.first + lost.count} * to + from - 1) / from);
+    // a full table of packets meets damage and notes again.
+    const bool is_note = ipc::IsNote(lost.sign);
+    int64_t& told_until = is_note ? noted_until_ : lost_until_;
+    auto first = static_cast<int64_t>(__int128{lost.first} * to / from);
+    const auto end =
+        is_note
+            ? first + 1
+            : static_cast<int64_t>(
+                  (__int128{lost.first + lost.count} * to + from - 1) / from);
+    first = std::max(first, told_until);
     if (end <= first) continue;
-    lost_until_ = end;
+    told_until = end;
     IPC_TRY(context_.replies.Send(
         kSmallReplyWords + kComplaintWords, [&](schema::Reply::Builder reply) {
           auto told = reply.initLostSamples();
           told.setEpoch(play_.epoch);
           told.setFirst(first);
-          told.setCount(end - first);
+          told.setCount(is_note ? 0 : end - first);
+          told.setSign(static_cast<schema::Sign>(lost.sign));
           told.setFirstByte(lost.first_byte);
           told.setLastByte(lost.last_byte);
           told.setEstimated(lost.estimated);

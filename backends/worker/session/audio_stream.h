@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "backends/worker/media/audio_renderer.h"
+#include "backends/worker/media/audio/audio_renderer.h"
 #include "backends/worker/session/decoder_opening.h"
 #include "backends/worker/session/stream.h"
 
@@ -14,7 +14,8 @@ namespace bulkhead::worker {
 // Serves one audio stream: demuxes, decodes through the backend, and publishes
 // 32-bit float samples with the sample rate and the channels that the host
 // asked for. A play publishes exactly the range of samples that it names.
-// Damaged samples are published as silence, and reported before that.
+// Damaged samples are published as silence, and reported before that, as are
+// notes.
 class AudioStream : public Stream {
  public:
   // Opens the stream and its decoder, and replies with `openedAudio`. Fails
@@ -44,7 +45,7 @@ class AudioStream : public Stream {
   ipc::Expected<void> OpenInput(ipc::schema::Open::Reader open);
   ipc::Expected<void> Describe();
   ipc::Expected<bool> Publish(const AudioSamples& samples);
-  // Reports the damage that decoding has met since the last call.
+  // Reports the damage and the notes that decoding has met since the last call.
   ipc::Expected<void> TellLost();
   // Reports how far decoding has come towards the first sample of the play, at
   // most once for each second of audio.
@@ -56,7 +57,8 @@ class AudioStream : public Stream {
   std::unique_ptr<AudioRenderer> renderer_;
   std::shared_ptr<SlotPool> pool_;
   Play play_;
-  int64_t lost_until_ = 0;  // the end of the damage that the host knows
+  int64_t lost_until_ = 0;   // the end of the damage that the host knows
+  int64_t noted_until_ = 0;  // the end of the notes
 };
 
 }  // namespace bulkhead::worker

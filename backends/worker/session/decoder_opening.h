@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "backends/sdk/bulkhead_backend.h"
-#include "backends/worker/media/decoder.h"
-#include "backends/worker/media/demuxer.h"
-#include "backends/worker/media/examiner.h"
+#include "backends/worker/media/decode/decoder.h"
+#include "backends/worker/media/decode/examiner.h"
+#include "backends/worker/media/demux/demuxer.h"
 #include "ipc/error.h"
 #include "ipc/schema/session.capnp.h"
 

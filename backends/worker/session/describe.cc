@@ -21,12 +21,9 @@ extern "C" {
 #include <libavutil/samplefmt.h>
 }
 
-#include "backends/worker/media/allowed_media.h"
-#include "backends/worker/media/avi_index.h"
-#include "backends/worker/media/declared_size.h"
-#include "backends/worker/media/display.h"
-#include "backends/worker/media/file_window.h"
-#include "backends/worker/media/media_file.h"
+#include "backends/worker/media/demux/allowed_media.h"
+#include "backends/worker/media/demux/display.h"
+#include "backends/worker/media/demux/media_file.h"
 #include "backends/worker/session/allowed_lists.h"
 #include "ipc/limit_name.h"
 #include "ipc/try.h"
@@ -154,22 +151,6 @@ void FillStream(const AVStream& stream,
   if (codec.codec_type == AVMEDIA_TYPE_AUDIO) FillAudio(stream, out);
 }
 
-// Returns the number of frames that the header tells, without the chunks of AVI
-// that have no bytes, as the decoder of the stream tells it (Demuxer).
-uint64_t FramesFromHeader(const MediaFile& file, MediaBytes media,
-                          int64_t bytes, const AVStream& stream) {
-  const auto frames =
-      static_cast<uint64_t>(std::max<int64_t>(stream.nb_frames, 0));
-  if (std::string_view(file.format()->iformat->name) != "avi" ||
-      stream.codecpar->codec_type != AVMEDIA_TYPE_VIDEO) {
-    return frames;
-  }
-  const auto index =
-      AviIndex::Read(FileWindow(media, bytes),
-                     DeclaredSize("avi", media, bytes), stream.index);
-  return index && index->chunks() == frames ? index->frames() : frames;
-}
-
 void Count(const AVPacket& packet, Content& content) {
   if (packet.size == 0 || (packet.flags & AV_PKT_FLAG_DISCARD) != 0) return;
   ++content.packets;
@@ -186,7 +167,7 @@ void Count(const AVPacket& packet, Content& content) {
 
 // Returns the contents of each stream. Ignores streams that appear only while
 // packets are read, since the description does not contain them.
-ipc::Expected<std::vector<Content>> Scan(const MediaFile& file,
+ipc::Expected<std::vector<Content>> Scan(MediaFile& file,
                                          HostReplies& replies) {
   std::vector<Content> contents(file.format()->nb_streams);
   const auto free_packet = [](AVPacket* packet) { av_packet_free(&packet); };
@@ -242,8 +223,8 @@ ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
     IPC_TRY(replies.Send(kDescriptionWords, [&](schema::Reply::Builder reply) {
       auto stream = reply.initDescribed().initStream();
       FillStream(*format.streams[i], stream);
-      stream.setFrameCount(FramesFromHeader(
-          *file, media, describe.getMediaBytes(), *format.streams[i]));
+      stream.setFrameCount(static_cast<uint64_t>(
+          std::max<int64_t>(format.streams[i]->nb_frames, 0)));
       // The packets of a stream that is not allowed were not read.
       if (contents.empty() || !allowed.Allows(*format.streams[i])) return;
       auto content = stream.getContent();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "backends/worker/media/media_bytes.h"
+#include "backends/worker/media/demux/media_bytes.h"
 #include "backends/worker/session/host_replies.h"
 #include "ipc/error.h"
 #include "ipc/schema/session.capnp.h"

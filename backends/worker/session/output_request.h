@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "backends/worker/media/output_converter.h"
+#include "backends/worker/media/convert/output_converter.h"
 #include "ipc/schema/session.capnp.h"
 
 namespace bulkhead::worker {

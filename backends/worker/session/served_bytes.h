@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "backends/worker/media/media_bytes.h"
+#include "backends/worker/media/demux/media_bytes.h"
 #include "backends/worker/session/host_replies.h"
 #include "ipc/shared_region.h"
 #include "ipc/waiter.h"

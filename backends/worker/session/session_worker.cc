@@ -7,7 +7,7 @@
 #include <chrono>
 #include <string_view>
 
-#include "backends/worker/media/backend_table.h"
+#include "backends/worker/media/decode/backend_table.h"
 #include "backends/worker/session/audio_stream.h"
 #include "backends/worker/session/describe.h"
 #include "backends/worker/session/video_stream.h"

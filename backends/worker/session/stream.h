@@ -6,9 +6,9 @@
 #include <string>
 
 #include "backends/sdk/bulkhead_backend.h"
-#include "backends/worker/media/buffers.h"
-#include "backends/worker/media/media_bytes.h"
-#include "backends/worker/media/slot_pool.h"
+#include "backends/worker/media/decode/buffers.h"
+#include "backends/worker/media/decode/slot_pool.h"
+#include "backends/worker/media/demux/media_bytes.h"
 #include "backends/worker/session/host_replies.h"
 #include "ipc/error.h"
 #include "ipc/schema/session.capnp.h"

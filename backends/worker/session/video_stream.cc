@@ -7,10 +7,11 @@
 #include <span>
 #include <utility>
 
-#include "backends/worker/media/index_scan.h"
+#include "backends/worker/media/demux/index_scan.h"
 #include "backends/worker/session/decoder_opening.h"
 #include "backends/worker/session/output_request.h"
 #include "backends/worker/session/within_memory.h"
+#include "ipc/damage_sign.h"
 #include "ipc/frame_geometry.h"
 #include "ipc/try.h"
 #include "ipc/waiter.h"
@@ -41,6 +42,17 @@ uint64_t Fingerprint(const DeliveredFrame& frame) {
     }
   }
   return fingerprint;
+}
+
+schema::Sign SignOf(ipc::DamageSign sign) {
+  return static_cast<schema::Sign>(sign);
+}
+static_assert(static_cast<int>(schema::Sign::GAP) ==
+              static_cast<int>(ipc::DamageSign::kGap));
+
+// Returns what showed that the current picture is damaged.
+ipc::DamageSign SignOf(const PictureReader& reader) {
+  return reader.damaged() ? reader.sign() : ipc::DamageSign::kUnknown;
 }
 
 void SetRational(schema::Rational::Builder out, bulkhead_rational rational) {
@@ -272,9 +284,10 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
 
 void VideoStream::NoteLosses() {
   for (const Loss& loss : reader_->TakeLosses()) {
-    unseen_.push_back({loss.not_in_index
-                           ? schema::UnseenFrame::Fate::NOT_IN_INDEX
-                           : schema::UnseenFrame::Fate::LOST,
+    using Fate = schema::UnseenFrame::Fate;
+    unseen_.push_back({ipc::IsNote(loss.sign) ? Fate::NOTE
+                       : loss.not_in_index    ? Fate::NOT_IN_INDEX
+                                              : Fate::LOST,
                        loss});
     if (auto words = reader_->TakeComplaint(); !words.empty()) {
       complaint_ = std::move(words);
@@ -284,12 +297,22 @@ void VideoStream::NoteLosses() {
 
 ipc::Expected<void> VideoStream::SendUnseen() {
   for (size_t sent = 0; sent < unseen_.size();) {
-    const size_t count = std::min(kUnseenPerMessage, unseen_.size() - sent);
+    // libavformat's words are about its stop alone, which comes last.
+    const bool stopped = unseen_[sent].frame.sign == ipc::DamageSign::kStopped;
+    const auto stop =
+        std::find_if(unseen_.begin() + static_cast<ptrdiff_t>(sent) + 1,
+                     unseen_.end(), [](const Unseen& unseen) {
+                       return unseen.frame.sign == ipc::DamageSign::kStopped;
+                     });
+    const size_t count = std::min(
+        kUnseenPerMessage, static_cast<size_t>(stop - unseen_.begin()) - sent);
+    const std::string words =
+        stopped ? reader_->demuxer().missing_end().error : complaint_;
     IPC_TRY(
         context_.replies.Send(kUnseenWords, [&](schema::Reply::Builder reply) {
           auto unseen = reply.initUnseen();
           unseen.setEpoch(play_.epoch);
-          unseen.setWords(complaint_.substr(0, kMostComplaintBytes));
+          unseen.setWords(words.substr(0, kMostComplaintBytes));
           auto frames = unseen.initFrames(count);
           for (size_t i = 0; i < count; ++i) {
             const auto& [fate, frame] = unseen_[sent + i];
@@ -300,7 +323,7 @@ ipc::Expected<void> VideoStream::SendUnseen() {
             frames[i].setCount(frame.packets);
             frames[i].setEndPosition(frame.end_position);
             frames[i].setDeclaredSize(frame.declared_size);
-            frames[i].setDeclaredFrames(frame.declared_frames);
+            frames[i].setSign(SignOf(frame.sign));
           }
         }));
     sent += count;
@@ -337,7 +360,11 @@ ipc::Expected<bool> VideoStream::PlayOn() {
   }
   using Fate = schema::UnseenFrame::Fate;
   unseen_.push_back({reader_->damaged() ? Fate::DAMAGED : Fate::SOUND,
-                     {frame->pts, frame->duration, reader_->position(), 1}});
+                     {.pts = frame->pts,
+                      .duration = frame->duration,
+                      .position = reader_->position(),
+                      .packets = 1,
+                      .sign = SignOf(*reader_)}});
   reader_->Pass();
   if (unseen_.size() >= kUnseenPerMessage) {
     IPC_TRY(SendUnseen());
@@ -355,6 +382,7 @@ ipc::Expected<bool> VideoStream::Show() {
                         .position = reader_->position(),
                         .keyframe = frame->keyframe != 0,
                         .damaged = reader_->damaged(),
+                        .sign = SignOf(*reader_),
                         .facts = FactsOf(*frame)};
   IPC_ASSIGN_OR_RETURN(auto placed, delivery_->Place(frame));
   if (!placed) return Stall();
@@ -440,6 +468,7 @@ ipc::Expected<void> VideoStream::Publish(const Begun& begun) {
         frame.setDuration(picture.duration);
         frame.setKeyframe(picture.keyframe);
         frame.setDamaged(picture.damaged);
+        frame.setSign(SignOf(picture.sign));
         frame.setPosition(picture.position);
         frame.setFingerprint(Fingerprint(delivered));
         if (output_.native) {

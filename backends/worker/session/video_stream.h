@@ -8,13 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "backends/worker/media/delivery.h"
-#include "backends/worker/media/output_converter.h"
-#include "backends/worker/media/picture_reader.h"
-#include "backends/worker/media/side_thread.h"
+#include "backends/worker/media/convert/delivery.h"
+#include "backends/worker/media/convert/output_converter.h"
+#include "backends/worker/media/decode/picture_reader.h"
+#include "backends/worker/media/decode/side_thread.h"
 #include "backends/worker/session/decoder_opening.h"
 #include "backends/worker/session/picture_facts.h"
 #include "backends/worker/session/stream.h"
+#include "ipc/damage_sign.h"
 
 namespace bulkhead::worker {
 
@@ -61,6 +62,7 @@ class VideoStream : public Stream {
     int64_t position;
     bool keyframe;
     bool damaged;
+    ipc::DamageSign sign;
     PictureFacts facts;
   };
   // A picture that has a slot and is yet to be published.

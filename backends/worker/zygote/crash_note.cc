@@ -14,7 +14,7 @@
 #include <functional>
 #include <string_view>
 
-#include "backends/worker/media/side_thread.h"
+#include "backends/worker/media/decode/side_thread.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 #include "ipc/schema/types.capnp.h"

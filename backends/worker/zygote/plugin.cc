@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <exception>
 
-#include "backends/worker/media/backend_table.h"
+#include "backends/worker/media/decode/backend_table.h"
 #include "ipc/backend_environment.h"
 #include "ipc/try.h"
 

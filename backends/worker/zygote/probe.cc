@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/worker/media/backend_table.h"
-#include "backends/worker/media/buffers.h"
+#include "backends/worker/media/decode/backend_table.h"
+#include "backends/worker/media/decode/buffers.h"
 #include "backends/worker/zygote/device_list.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"

@@ -5,7 +5,22 @@
 #include <cmath>
 #include <iterator>
 
+#include "core/base/damage_from_ipc.h"
+
 namespace bulkhead::session {
+namespace {
+
+// Returns when the damage ends, in the time base.
+int64_t EndPtsOf(const Damage& damage) {
+  int64_t end;
+  if (damage.pts == ipc::kNoTimestamp ||
+      __builtin_add_overflow(damage.pts, damage.duration, &end)) {
+    return damage.pts;
+  }
+  return end;
+}
+
+}  // namespace
 
 GapKey KeyOf(const Damage& gap) { return {gap.end_position, gap.pts}; }
 
@@ -19,7 +34,26 @@ void DamageLog::AddGap(const Damage& gap) {
   last.frames = std::min(last.frames + gap.frames, uint64_t{UINT32_MAX});
 }
 
+void DamageLog::AddNote(const Damage& note) {
+  const NoteKey key{note.position, note.pts, note.sign};
+  if (notes_.count(key) > 0) return;
+  const Range range{.sign = note.sign,
+                    .begin_pts = note.pts,
+                    .end_pts = EndPtsOf(note),
+                    .first_byte = note.position,
+                    .last_byte = note.position};
+  if (notes_.size() < kMostRanges) {
+    notes_.emplace(key, range);
+  } else {
+    Join(range, notes_.rbegin()->second);
+  }
+}
+
 void DamageLog::Add(const Damage& damage) {
+  if (ipc::IsNote(damage.sign)) {
+    AddNote(damage);
+    return;
+  }
   if (damage.not_in_index) {
     AddGap(damage);
     return;
@@ -28,17 +62,13 @@ void DamageLog::Add(const Damage& damage) {
     // Each pass over the stream finds the same damage again, so that passes are
     // not added up.
     if (damage.frames > unplaced_.frames) {
+      unplaced_.sign = damage.sign;
       unplaced_.frames = damage.frames;
       unplaced_.first_byte = damage.position;
       unplaced_.last_byte = std::max(damage.end_position - 1, damage.position);
     }
     if (unplaced_.words.empty()) unplaced_.words = damage.words;
     return;
-  }
-  int64_t end_pts;
-  if (damage.pts == ipc::kNoTimestamp ||
-      __builtin_add_overflow(damage.pts, damage.duration, &end_pts)) {
-    end_pts = damage.pts;
   }
   const uint64_t frame = *damage.frame;
   const auto after = ranges_.upper_bound(frame);
@@ -52,11 +82,13 @@ void DamageLog::Add(const Damage& damage) {
   const bool joins_before =
       before != ranges_.end() && (full || frame == before->second.last + 1);
   const auto range =
-      joins_before ? before : ranges_.emplace_hint(after, frame, Range());
+      joins_before
+          ? before
+          : ranges_.emplace_hint(after, frame, Range{.sign = damage.sign});
   Join({.last = frame,
         .frames = 1,
         .begin_pts = damage.pts,
-        .end_pts = end_pts,
+        .end_pts = EndPtsOf(damage),
         .first_byte = damage.position,
         .last_byte = damage.position,
         .words = damage.words},
@@ -115,7 +147,8 @@ std::vector<DamagedRange> DamageLog::Ranges(double seconds_per_unit) const {
   };
   std::vector<DamagedRange> ranges;
   for (const auto& [first, range] : ranges_) {
-    ranges.push_back({.frames = range.frames,
+    ranges.push_back({.sign = FromIpc(range.sign),
+                      .frames = range.frames,
                       .first_frame = first,
                       .last_frame = range.last,
                       .begin_seconds = seconds(range.begin_pts),
@@ -125,25 +158,31 @@ std::vector<DamagedRange> DamageLog::Ranges(double seconds_per_unit) const {
                       .backend_says = range.words});
   }
   if (unplaced_.frames > 0) {
-    ranges.push_back({.frames = unplaced_.frames,
+    ranges.push_back({.sign = FromIpc(unplaced_.sign),
+                      .frames = unplaced_.frames,
                       .first_byte = byte(unplaced_.first_byte),
                       .last_byte = byte(unplaced_.last_byte),
                       .backend_says = unplaced_.words});
   }
   for (const auto& [key, gap] : gaps_) {
-    int64_t end;
-    if (gap.pts == ipc::kNoTimestamp ||
-        __builtin_add_overflow(gap.pts, gap.duration, &end)) {
-      end = gap.pts;
-    }
     ranges.push_back(
-        {.frames = gap.frames,
+        {.sign = FromIpc(gap.sign),
+         .frames = gap.frames,
          .begin_seconds = seconds(gap.pts),
-         .end_seconds = seconds(end),
+         .end_seconds = seconds(EndPtsOf(gap)),
          .first_byte = byte(gap.position),
          // Where bytes were cut out, there are none in between.
          .last_byte = byte(std::max(gap.end_position - 1, gap.position)),
+         .backend_says = gap.words,
          .not_in_index = true});
+  }
+  for (const auto& [key, note] : notes_) {
+    ranges.push_back({.kind = DamageKind::kNote,
+                      .sign = FromIpc(note.sign),
+                      .begin_seconds = seconds(note.begin_pts),
+                      .end_seconds = seconds(note.end_pts),
+                      .first_byte = byte(note.first_byte),
+                      .last_byte = byte(note.last_byte)});
   }
   return ranges;
 }

@@ -5,34 +5,38 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/include/bulkhead/video_decoder.h"
+#include "ipc/damage_sign.h"
 #include "ipc/index_entry.h"
 
 namespace bulkhead::session {
 
-// A frame that is missing or damaged, as a worker reported it.
+// A frame that is missing or damaged, or a note, as a worker reported it, or as
+// the host found it (kShrunk, kPromised).
 struct Damage {
+  // The sign of a note makes it a note: then `pts`, `duration` and `position`
+  // are those of the packet that it is about, and the rest has no meaning.
+  ipc::DamageSign sign = ipc::DamageSign::kUnknown;
   std::optional<uint64_t> frame;  // number of the frame; nullopt: unknown
-  // In the time base, only with `frame`; ipc::kNoTimestamp: unknown.
+  // In the time base; ipc::kNoTimestamp: unknown.
   int64_t pts = ipc::kNoTimestamp;
-  int64_t duration = 0;   // in the time base; 0: unknown
-  int64_t position = -1;  // byte of its packet in the file; -1: unknown
-  uint64_t frames = 1;    // more than 1 only without `frame`
-  std::string words;      // what the backend said, or empty
-  bool silent = false;    // the backend gave neither a picture nor an error
-  // The container lost the frames, so that they have no number: `frames` is an
-  // estimate, and `position` the first of the lost bytes.
+  int64_t duration = 0;    // in the time base; 0: unknown
+  int64_t position = -1;   // byte of its packet in the file; -1: unknown
+  uint64_t frames = 1;     // more than 1 only without `frame`
+  std::string words = {};  // what the backend said, or libavformat (kStopped)
+  bool silent = false;     // the backend gave neither a picture nor an error
+  // The file lacks the frames at its end, so that they have no number: `frames`
+  // is an estimate, and `position` the first of the lost bytes.
   bool not_in_index = false;
   // Then, the byte behind the lost ones. Without that, the frame is somewhere
   // from `position` to here, and has no number.
   int64_t end_position = -1;
-  // Then, of a file that is cut off, what its headers tell: its size, or else
-  // the number of its frames.
+  // Then, of a file that is cut off: the size that its headers tell.
   int64_t declared_size = -1;
-  uint64_t declared_frames = 0;
 };
 
 // Returns the time in seconds. Returns nullopt if it is unknown, or so far away
@@ -45,15 +49,17 @@ inline bool HasPlace(const Damage& damage) {
   return damage.frames == 1 && damage.end_position < 0;
 }
 
-// Tells one gap in the container from another, whichever pass met it.
+// Tells one missing end from another, whichever pass met it.
 using GapKey = std::pair<int64_t, int64_t>;
 GapKey KeyOf(const Damage& gap);
 
-// The damage that was found in a stream. Damage that is found again is counted
-// once, and damaged frames that follow each other become one range.
+// The damage and the notes that were found in a stream. What is found again is
+// counted once, and damaged frames that follow each other become one range,
+// with the sign of its first frame. A note joins nothing.
 //
 // The log is bounded: once it has kMostRanges ranges, new damage extends the
-// range before the damage. The same number of gaps in the container is kept.
+// range before the damage. The same number of missing ends is kept, and the
+// same number of notes, of which the last one then extends to each further one.
 // Value type.
 class DamageLog {
  public:
@@ -66,26 +72,33 @@ class DamageLog {
   // Returns true if one of the frames from `first` to `last` is damaged.
   bool Has(uint64_t first, uint64_t last) const;
   // Returns the ranges by frame number, behind them one range for all damage
-  // whose frame is unknown, and last what the container lost.
+  // whose frame is unknown, then the ends that are missing, and last the notes
+  // by their place in the file.
   std::vector<DamagedRange> Ranges(double seconds_per_unit) const;
 
  private:
   struct Range {
+    ipc::DamageSign sign = ipc::DamageSign::kUnknown;
     uint64_t last = 0;
     uint64_t frames = 0;
     int64_t begin_pts = ipc::kNoTimestamp;
     int64_t end_pts = ipc::kNoTimestamp;
     int64_t first_byte = -1;
     int64_t last_byte = -1;
-    std::string words;
+    std::string words = {};
   };
+  // Tells one note from another, whichever pass met it: byte, timestamp, sign.
+  using NoteKey = std::tuple<int64_t, int64_t, ipc::DamageSign>;
 
   void AddGap(const Damage& gap);
+  void AddNote(const Damage& note);
+  // Extends `range`, which keeps its sign, to the end of `later`.
   static void Join(const Range& later, Range& range);
 
   std::map<uint64_t, Range> ranges_;  // keyed by the first frame
   Range unplaced_;                    // frames whose number is unknown
   std::map<GapKey, Damage> gaps_;     // not in the index
+  std::map<NoteKey, Range> notes_;
 };
 
 }  // namespace bulkhead::session

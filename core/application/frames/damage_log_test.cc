@@ -3,6 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "ipc/damage_sign.h"
+
 namespace bulkhead::session {
 namespace {
 
@@ -75,6 +81,71 @@ TEST(DamageLog, TimesThatOnlyADamagedFileHasAreUnknown) {
   EXPECT_FALSE(ranges[0].begin_seconds);
   EXPECT_FALSE(ranges[0].end_seconds);
   EXPECT_TRUE(ranges[1].begin_seconds) << "seconds since 1970";
+}
+
+TEST(DamageLog, ARangeHasTheSignOfItsFirstFrame) {
+  DamageLog log;
+  for (const auto& [frame, sign] :
+       {std::pair{uint64_t{7}, ipc::DamageSign::kRefersToDamaged},
+        {uint64_t{6}, ipc::DamageSign::kRejected},
+        {uint64_t{8}, ipc::DamageSign::kNoPicture},
+        {uint64_t{20}, ipc::DamageSign::kFlagged}}) {
+    Damage damage = At(frame);
+    damage.sign = sign;
+    log.Add(damage);
+  }
+  log.Add({.sign = ipc::DamageSign::kCutOff,
+           .frames = 3,
+           .not_in_index = true,
+           .end_position = 90});
+  const auto ranges = log.Ranges(1);
+  ASSERT_EQ(ranges.size(), 3u);
+  EXPECT_EQ(ranges[0].sign, DamageSign::kRejected);
+  EXPECT_EQ(ranges[0].frames, 3u);
+  EXPECT_EQ(ranges[1].sign, DamageSign::kFlagged);
+  EXPECT_EQ(ranges[2].sign, DamageSign::kCutOff);
+  for (const DamagedRange& range : ranges) {
+    EXPECT_EQ(range.kind, DamageKind::kDamage);
+  }
+}
+
+Damage NoteAt(int64_t position,
+              ipc::DamageSign sign = ipc::DamageSign::kMarked) {
+  return {.sign = sign, .pts = 30, .duration = 10, .position = position};
+}
+
+TEST(DamageLog, NotesStandBesideDamageAndForNoFrame) {
+  DamageLog log;
+  log.Add(NoteAt(900));
+  log.Add(NoteAt(50));
+  log.Add(NoteAt(50));
+  log.Add(NoteAt(50, ipc::DamageSign::kGap));
+  log.Add(At(3));
+  EXPECT_FALSE(log.Has(0, 2));
+  const auto ranges = log.Ranges(0.1);
+  ASSERT_EQ(ranges.size(), 4u);
+  EXPECT_EQ(ranges[0].kind, DamageKind::kDamage);
+  EXPECT_EQ(ranges[0].frames, 1u);
+  for (size_t i = 1; i < ranges.size(); ++i) {
+    EXPECT_EQ(ranges[i].kind, DamageKind::kNote);
+    EXPECT_EQ(ranges[i].frames, 0u);
+    EXPECT_FALSE(ranges[i].first_frame || ranges[i].last_frame);
+    EXPECT_DOUBLE_EQ(ranges[i].begin_seconds.value_or(-1), 3.0);
+    EXPECT_EQ(ranges[i].first_byte, ranges[i].last_byte);
+  }
+  EXPECT_EQ(ranges[1].sign, DamageSign::kMarked);
+  EXPECT_EQ(ranges[2].sign, DamageSign::kGap);
+  EXPECT_EQ(ranges[3].first_byte, 900);
+}
+
+TEST(DamageLog, NotesAreBoundedAndTheLastOneExtends) {
+  DamageLog log;
+  constexpr int64_t kNotes = 3 * DamageLog::kMostRanges;
+  for (int64_t i = 0; i < kNotes; ++i) log.Add(NoteAt(i));
+  const auto ranges = log.Ranges(1);
+  ASSERT_EQ(ranges.size(), DamageLog::kMostRanges);
+  EXPECT_EQ(ranges.back().last_byte, kNotes - 1);
+  EXPECT_EQ(ranges.back().frames, 0u);
 }
 
 TEST(DamageLog, IsBoundedAndStillCounts) {

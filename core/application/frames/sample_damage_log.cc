@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/base/damage_from_ipc.h"
+
 namespace bulkhead::session {
 namespace {
 
@@ -17,6 +19,7 @@ void Join(const SampleDamage& other, SampleDamage& run) {
   if (run.words.empty() || (begins && !other.words.empty())) {
     run.words = other.words;
   }
+  if (begins) run.sign = other.sign;
   run.first = std::min(run.first, other.first);
   run.count = end - run.first;
   run.estimated |= other.estimated;
@@ -31,7 +34,21 @@ void Join(const SampleDamage& other, SampleDamage& run) {
 
 }  // namespace
 
+void SampleDamageLog::AddNote(const SampleDamage& note) {
+  const NoteKey key{note.first, note.first_byte, note.sign};
+  if (notes_.size() < kMostRanges) {
+    notes_.emplace(key, note);
+  } else if (notes_.count(key) == 0) {
+    SampleDamage& last = notes_.rbegin()->second;
+    last.last_byte = std::max(last.last_byte, note.last_byte);
+  }
+}
+
 void SampleDamageLog::Add(const SampleDamage& damage) {
+  if (ipc::IsNote(damage.sign)) {
+    AddNote(damage);
+    return;
+  }
   SampleDamage run = damage;
   auto next = runs_.upper_bound(run.first);
   if (next != runs_.begin()) {
@@ -64,9 +81,12 @@ std::optional<SampleDamage> SampleDamageLog::FirstIn(int64_t first,
 std::vector<DamagedSamples> SampleDamageLog::Ranges(double begin_seconds,
                                                     double rate) const {
   std::vector<DamagedSamples> ranges;
-  ranges.reserve(runs_.size());
+  ranges.reserve(runs_.size() + notes_.size());
   for (const auto& [first, run] : runs_) {
     ranges.push_back(Describe(run, begin_seconds, rate));
+  }
+  for (const auto& [key, note] : notes_) {
+    ranges.push_back(Describe(note, begin_seconds, rate));
   }
   return ranges;
 }
@@ -78,6 +98,8 @@ DamagedSamples Describe(const SampleDamage& damage, double begin_seconds,
     return position;
   };
   return {
+      .kind = KindOf(damage.sign),
+      .sign = FromIpc(damage.sign),
       .samples = static_cast<uint64_t>(damage.count),
       .first_sample = static_cast<uint64_t>(damage.first),
       .begin_seconds = begin_seconds + static_cast<double>(damage.first) / rate,

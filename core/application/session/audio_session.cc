@@ -10,11 +10,15 @@
 #include "core/application/session/failover.h"
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/stream_opening.h"
+#include "ipc/damage_sign.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead::session {
 namespace {
 
+// Most calls ask for less. Those that do not know how much there is ask for
+// all.
+constexpr int64_t kMostReservedSamples = 1 << 20;
 // A third of a second of stereo at 96 kHz; 1024 samples of 64 channels.
 constexpr uint64_t kSlotBytes = 256 * 1024;
 
@@ -203,7 +207,9 @@ Status AudioSession::FillShortened(int64_t first, int64_t count,
       channels.empty() ? 0 : static_cast<int64_t>(channels[0].size());
   const int64_t wanted = std::min(known_end_ - first, count);
   if (wanted <= had) return Status();
-  damage_.Add({.first = first + had, .count = known_end_ - first - had});
+  damage_.Add({.first = first + had,
+               .count = known_end_ - first - had,
+               .sign = ipc::DamageSign::kShrunk});
   RETURN_IF_ERROR(CheckRoom(static_cast<uint64_t>(wanted)));
   channels.resize(opened_->channels);
   for (std::vector<float>& channel : channels) {
@@ -231,6 +237,7 @@ Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
   if (const auto* lost = std::get_if<LostSamples>(&event)) {
     damage_.Add({.first = lost->first,
                  .count = lost->count,
+                 .sign = lost->sign,
                  .first_byte = lost->first_byte,
                  .last_byte = lost->last_byte,
                  .words = lost->words,
@@ -241,13 +248,20 @@ Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
   }
   const auto* published = std::get_if<PublishedSamples>(&event);
   if (published == nullptr) return false;
-  RETURN_IF_ERROR(Append(*published, channels));
+  RETURN_IF_ERROR(Append(*published, count, channels));
   return true;
 }
 
-Status AudioSession::Append(const PublishedSamples& published,
+Status AudioSession::Append(const PublishedSamples& published, int64_t count,
                             Channels& channels) {
-  channels.resize(opened_->channels);
+  if (channels.empty()) {
+    channels.resize(opened_->channels);
+    const auto room = static_cast<size_t>(
+        std::min<int64_t>(count, kMostReservedSamples / opened_->channels));
+    for (std::vector<float>& channel : channels) channel.reserve(room);
+    // The others are appended to the first one in the end.
+    channels[0].reserve(room * channels.size());
+  }
   const Status room = CheckRoom(channels[0].size() + published.count);
   if (!room.ok()) {
     playing_ = false;
@@ -277,6 +291,8 @@ Status AudioSession::CheckDamage(int64_t first, int64_t end) const {
     text += ", byte " + std::to_string(*damage.first_byte) + " of the file,";
   }
   text += " are damaged";
+  const std::string shortened =
+      Shortened(input().bytes(), input().lost_bytes());
   if (found->declared_size >= 0) {
     text +=
         ": the file is cut off, " +
@@ -288,11 +304,13 @@ Status AudioSession::CheckDamage(int64_t first, int64_t end) const {
     text += ": the file is cut off, its header tells " +
             std::to_string(found->declared_samples) + " samples and it has " +
             std::to_string(found->first);
+  } else if (damage.sign != DamageSign::kShrunk || shortened.empty()) {
+    text += std::string(": ") + DamageSignText(damage.sign);
   }
   if (damage.estimated) text += " (their number is an estimate)";
-  text += Shortened(input().bytes(), input().lost_bytes());
+  text += shortened;
   return Status(Code::kBadInput,
-                text + Quote(metadata().backend, damage.backend_says) +
+                text + Quote(metadata().backend, found->words, found->sign) +
                     "; ask for ranges beside them, or set on_corrupt to skip "
                     "(--on-corrupt skip) for silence there");
 }

@@ -61,8 +61,9 @@ class AudioSession final : public StreamSession {
   Result<Channels> Fetch(int64_t first, int64_t count);
   // Appends the next block of samples. Returns false if there are no more.
   Result<bool> FetchSome(int64_t first, int64_t count, Channels& channels);
-  // Copies samples out of their slot.
-  Status Append(const PublishedSamples& published, Channels& channels);
+  // Copies samples out of their slot. `count` are wanted from here on.
+  Status Append(const PublishedSamples& published, int64_t count,
+                Channels& channels);
   // Puts silence in the place of samples that an earlier fetch had and that a
   // file which has become shorter has no more, and records them as damage.
   // `channels` begin with the sample `first` and end with the stream.

@@ -2,6 +2,7 @@
 #include "core/application/session/cut_off.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -18,19 +19,7 @@ constexpr Container kContainers[] = {
     {"matroska,webm", "the size of its segment", "Duration"},
     {"avi", "its RIFF header", "avih, strh"},
     {"wav", "its data chunk", ""},
-    {"aiff", "its SSND chunk", ""},
-    {"caf", "its data chunk", ""},
-    {"au", "its header", ""},
-    {"mov,mp4,m4a,3gp,3g2,mj2", "the size of its last box", ""},
-    {"mpegts", "the packet that it ends in", ""},
-    {"ogg", "the page that it ends in", ""},
-    {"flv", "filesize in its metadata", "duration"},
-    {"asf", "the size of its data object", "play duration"},
-    {"rm", "the size of its DATA chunk", "PROP"},
-    {"mxf", "the place of its footer", "Duration"},
-    {"gif", "the block that it ends in", ""},
-    {"dv", "the frame that it ends in", ""},
-    {"yuv4mpegpipe", "the frame that it ends in", ""}};
+    {"mov,mp4,m4a,3gp,3g2,mj2", "the size of its last box", ""}};
 
 const Container* Find(const std::string& name) {
   const auto* const found =

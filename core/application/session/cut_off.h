@@ -10,7 +10,7 @@ namespace bulkhead::session {
 
 // Returns "it needs 300 bytes and has 200, by the size of its segment", of a
 // file that has `bytes` and should have `declared` (the worker's
-// declared_size.h). `container` is the name of libavformat's demuxer.
+// missing_end.h). `container` is the name of libavformat's demuxer.
 std::string SizesOfCut(const std::string& container, int64_t declared,
                        int64_t bytes);
 

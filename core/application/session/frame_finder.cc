@@ -13,16 +13,20 @@ namespace {
 constexpr uint64_t kMaxWindow = 64;
 
 Damage Describe(const PublishedFrame& frame) {
-  return {
-      .pts = frame.pts, .duration = frame.duration, .position = frame.position};
+  return {.sign = frame.sign,
+          .pts = frame.pts,
+          .duration = frame.duration,
+          .position = frame.position};
 }
 
 }  // namespace
 
-FrameFinder::FrameFinder(FrameIndex index, DamageLog& log, bool shows_damaged)
+FrameFinder::FrameFinder(FrameIndex index, DamageLog& log, bool shows_damaged,
+                         WhyMissing why_missing)
     : index_(std::move(index)),
       log_(log),
       shows_damaged_(shows_damaged),
+      why_missing_(std::move(why_missing)),
       record_(&index_) {}
 
 Result<FrameFinder::Found> FrameFinder::Find(VideoLink& video, uint64_t i) {
@@ -70,7 +74,7 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
                   (!record_.from_beginning() && log_.Has(position_, i));
   following_ = false;
   if (entering) RETURN_IF_ERROR(Start(video, i, from_beginning));
-  Damage met{.pts = target, .duration = index_[i].duration};
+  std::optional<Damage> met;  // of frame `i`, as far as the pass tells
   for (;;) {
     ASSIGN_OR_RETURN(PlayEvent event, video.Await());
     if (std::exchange(entering, false)) {
@@ -99,6 +103,7 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
         continue;
       }
       if (unseen->fate != UnseenFrame::Fate::kSound) Log(DamageOf(*unseen));
+      if (unseen->fate == UnseenFrame::Fate::kNote) continue;
       if (unseen->pts == target) met = DamageOf(*unseen);
       // The record compares pictures only. It notices the gap that this packet
       // leaves when the next picture comes.
@@ -117,12 +122,17 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
       position_ = i;
       pass.found = FoundFrame{i, std::move(*published)};
     } else {
-      met.frame = i;
-      log_.Add(met);
-      pass.found = met;
+      if (!met) {
+        met = Damage{.sign = why_missing_(),
+                     .pts = target,
+                     .duration = index_[i].duration};
+      }
+      met->frame = i;
+      log_.Add(*met);
+      pass.found = *met;
       // The log has the words, for a bounded number of ranges.
-      met.words.clear();
-      damaged_.emplace(i, met);
+      met->words.clear();
+      damaged_.emplace(i, *met);
     }
     return pass;
   }
@@ -130,8 +140,10 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
 
 Result<FrameFinder::Found> FrameFinder::FindByCounting(VideoLink& video,
                                                        uint64_t i) {
-  const Damage beyond{.frame = i, .pts = ipc::kNoTimestamp};
-  if (counted_ > 0 && i >= counted_) return Found(beyond);
+  const auto beyond = [&] {
+    return Found(Damage{.sign = why_missing_(), .frame = i});
+  };
+  if (counted_ > 0 && i >= counted_) return beyond();
   if (!std::exchange(following_, false) || i < position_) {
     RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kBeginning}));
     position_ = 0;
@@ -146,9 +158,9 @@ Result<FrameFinder::Found> FrameFinder::FindByCounting(VideoLink& video,
       damage = DamageOf(*unseen);
     } else {
       counted_ = position_;
-      return Found(beyond);
+      return beyond();
     }
-    if (damage && damage->not_in_index) {
+    if (damage && (damage->not_in_index || ipc::IsNote(damage->sign))) {
       log_.Add(*damage);
       continue;
     }

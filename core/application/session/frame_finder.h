@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <variant>
@@ -11,6 +12,7 @@
 #include "core/application/frames/straight_record.h"
 #include "core/application/worker_link/video_link.h"
 #include "core/include/bulkhead/status.h"
+#include "ipc/damage_sign.h"
 
 namespace bulkhead::session {
 
@@ -28,19 +30,25 @@ struct FoundFrame {
 // the finder counts frames from the beginning. In both cases the finder
 // continues from the last frame that it found if that is nearer.
 //
-// Damage that a pass from the beginning meets goes into the log. Damage that a
-// pass from a keyframe meets does not, because the seek may have caused it. No
-// seek leads past damage that is in the log, whichever pass met the damage.
+// Damage and notes that a pass from the beginning meets go into the log. Those
+// that a pass from a keyframe meets do not, because the seek may have caused
+// them. No seek leads past damage that is in the log, whichever pass met the
+// damage.
 //
 // A worker has one play at a time: call Forget() when the play was used for
 // something else. Errors are those of VideoLink; after an error the finder has
 // forgotten the play. Not thread-safe.
 class FrameFinder {
  public:
+  // Returns why a pass does not give a frame of the index: kPromised, or
+  // kShrunk.
+  using WhyMissing = std::function<ipc::DamageSign()>;
+
   // `index` must be complete. `log` must outlive the finder. With
   // `shows_damaged`, a damaged picture of a pass from the beginning is found
   // like a sound one.
-  FrameFinder(FrameIndex index, DamageLog& log, bool shows_damaged);
+  FrameFinder(FrameIndex index, DamageLog& log, bool shows_damaged,
+              WhyMissing why_missing);
   FrameFinder(const FrameFinder&) = delete;
   FrameFinder& operator=(const FrameFinder&) = delete;
 
@@ -76,12 +84,13 @@ class FrameFinder {
   std::optional<uint64_t> Before(uint64_t i) const;
   // Returns the time between two frames, in the time base.
   uint64_t Distance(uint64_t a, uint64_t b) const;
-  // Adds damage to the log if this pass is one from the beginning.
+  // Adds damage or a note to the log if this pass is one from the beginning.
   void Log(const Damage& damage);
 
   const FrameIndex index_;
   DamageLog& log_;
   const bool shows_damaged_;
+  const WhyMissing why_missing_;
   StraightRecord record_;
   std::map<uint64_t, Damage> damaged_;  // by number, if asked for
   bool following_ = false;  // the worker's play continues after position_

@@ -28,11 +28,13 @@ constexpr size_t kProvingFrames = 64;
 constexpr size_t kProbedFrames = 1'000;
 
 // Returns the damage that the sequence shows for an event, if any. Frames that
-// a play skips before its first frame are not part of the sequence.
+// a play skips before its first frame are not part of the sequence, and a note
+// is no damage.
 std::optional<Damage> DamageOf(const PlayEvent& event) {
   if (const auto* published = std::get_if<PublishedFrame>(&event)) {
     if (!published->damaged) return std::nullopt;
-    return Damage{.pts = published->pts,
+    return Damage{.sign = published->sign,
+                  .pts = published->pts,
                   .duration = published->duration,
                   .position = published->position};
   }
@@ -58,6 +60,11 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
     if (LeftOutTooMuch(event)) {
       ascending_ = false;
       RETURN_IF_ERROR(Resume(video));
+      continue;
+    }
+    if (const auto* unseen = std::get_if<UnseenFrame>(&event);
+        unseen && unseen->fate == UnseenFrame::Fate::kNote) {
+      log_.Add(DamageOf(*unseen));
       continue;
     }
     auto* const published = std::get_if<PublishedFrame>(&event);

@@ -47,10 +47,10 @@ class FrameSequence {
  public:
   using Event = std::variant<PublishedFrame, Damage, EndOfStream>;
 
-  // `log` receives the damage that the sequence meets, and must outlive the
-  // sequence. With `shows_damaged`, Next() returns a damaged picture as a
-  // picture, otherwise as damage. `most_recorded` is the largest number of
-  // recorded frames.
+  // `log` receives the damage and the notes that the sequence meets, and must
+  // outlive the sequence. With `shows_damaged`, Next() returns a damaged
+  // picture as a picture, otherwise as damage. `most_recorded` is the largest
+  // number of recorded frames.
   FrameSequence(DamageLog& log, bool shows_damaged, uint64_t most_recorded)
       : log_(log),
         shows_damaged_(shows_damaged),
@@ -114,7 +114,7 @@ class FrameSequence {
   const bool shows_damaged_;
   const uint64_t most_recorded_;
   std::deque<Stamp> seen_;
-  std::set<GapKey> gaps_told_;  // gaps in the container since the last of seen_
+  std::set<GapKey> gaps_told_;  // missing ends since the last of seen_
   uint64_t dropped_ = 0;        // frames that were before those of seen_
   uint64_t frames_ = 0;
   bool ascending_ = true;  // all of seen_ have timestamps, in ascending order

@@ -51,7 +51,8 @@ Result<FrameFinder::Found> NearbyFinder::Find(VideoLink& video, uint64_t i) {
                         std::to_string(i) + "; use the seek_mode exact");
     }
     if (published->damaged && !shows_damaged_) {
-      return FrameFinder::Found(Damage{.frame = i,
+      return FrameFinder::Found(Damage{.sign = published->sign,
+                                       .frame = i,
                                        .pts = published->pts,
                                        .duration = published->duration,
                                        .position = published->position});

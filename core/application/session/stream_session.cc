@@ -13,9 +13,12 @@ int StreamSession::worker_pid() const {
 }
 
 std::string StreamSession::Quote(const std::string& backend,
-                                 const std::string& words) {
+                                 const std::string& words,
+                                 ipc::DamageSign sign) {
   if (words.empty()) return "";
-  return "; backend " + backend + " says: \"" + words + '"';
+  const std::string who =
+      sign == ipc::DamageSign::kStopped ? "libavformat" : "backend " + backend;
+  return "; " + who + " says: \"" + words + '"';
 }
 
 Status StreamSession::OpenFirst() {

@@ -18,6 +18,7 @@
 #include "core/application/worker_link/worker_link.h"
 #include "core/include/bulkhead/host_options.h"
 #include "core/worker_protocol/frame_pool.h"
+#include "ipc/damage_sign.h"
 
 namespace bulkhead::session {
 
@@ -69,10 +70,10 @@ class StreamSession : private WorkerRecovery::Client {
   const MediaInput& input() const { return input_; }
   const Limits& limits() const { return limits_; }
   WorkerRecovery& worker() { return recovery_; }
-  // Returns how an error about damage quotes the backend, or nothing if the
-  // backend said nothing.
-  static std::string Quote(const std::string& backend,
-                           const std::string& words);
+  // Returns how an error about damage quotes the backend, or libavformat where
+  // that stopped; nothing if there are no words.
+  static std::string Quote(const std::string& backend, const std::string& words,
+                           ipc::DamageSign sign);
 
  private:
   template <typename Options>

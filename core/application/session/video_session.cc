@@ -256,43 +256,6 @@ Result<std::optional<Frame>> VideoSession::Next() {
   return std::optional<Frame>();
 }
 
-Status VideoSession::CheckEnd() {
-  const uint64_t got = sequence_.frames();
-  const int64_t lost_bytes = input().lost_bytes();
-  std::string text = input().name();
-  if (index_is_whole_) {
-    const FrameIndex& index = finder_->index();
-    if (got >= index.size()) return Status();
-    for (uint64_t i = got; i < index.size(); ++i) {
-      damage_.Add(
-          {.frame = i,
-           .pts = index.timestamped() ? index[i].pts : ipc::kNoTimestamp,
-           .duration = index[i].duration});
-    }
-    text += ": frames " + std::to_string(got) + " to " +
-            std::to_string(index.size() - 1) + " are missing";
-  } else {
-    if (!AddUncounted(got)) return Status();
-    text +=
-        ": frames behind the first " + std::to_string(got) + " may be missing";
-  }
-  text += Shortened(input().bytes(), lost_bytes);
-  if (options_.on_corrupt != OnCorrupt::kError) return Status();
-  return Status(Code::kBadInput,
-                text +
-                    "; open it again, or set on_corrupt to skip or nearest "
-                    "(--on-corrupt skip)");
-}
-
-bool VideoSession::AddUncounted(uint64_t got) {
-  const auto told = metadata_.frame_count_from_header;
-  if (input().lost_bytes() == 0 || (told && *told <= got)) return false;
-  // Where the header does not tell how many frames there were, it is at least
-  // one.
-  damage_.Add({.frames = told ? *told - got : 1});
-  return true;
-}
-
 void VideoSession::Rewind() {
   sequence_.Rewind();
   ForgetPlay();
@@ -302,7 +265,8 @@ Status VideoSession::EnsureIndex() {
   if (finder_) return Status();
   ASSIGN_OR_RETURN(FrameIndex index, MakeIndex());
   const bool shows_damaged = options_.on_corrupt == OnCorrupt::kShow;
-  finder_.emplace(std::move(index), damage_, shows_damaged);
+  finder_.emplace(std::move(index), damage_, shows_damaged,
+                  [this] { return WhyMissing(); });
   if (options_.seek_mode == SeekMode::kApproximate) {
     nearby_.emplace(finder_->index(), AllowanceOf(metadata_), shows_damaged);
   }

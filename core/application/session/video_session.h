@@ -26,6 +26,7 @@
 #include "core/control/picture_hash.h"
 #include "core/include/bulkhead/host.h"
 #include "core/worker_protocol/frame_pool.h"
+#include "ipc/damage_sign.h"
 #include "ipc/frame_geometry.h"
 
 namespace bulkhead::session {
@@ -124,8 +125,10 @@ class VideoSession final : public StreamSession {
                                 std::span<std::byte> into);
   Status DamagedError(const Damage& damage) const;
   std::string DescribeDamaged(const Damage& damage) const;
-  // Says what the container lost.
-  std::string DescribeGap(const Damage& gap) const;
+  // Says what is missing at the end of the file.
+  std::string DescribeMissingEnd(const Damage& end) const;
+  // Returns the sign of a frame that the index has and a pass does not give.
+  ipc::DamageSign WhyMissing() const;
   // Checks at the end of the stream that every frame of the index came, and
   // that the file is as long as it was. What did not come is damage, and an
   // error if that is what on_corrupt says.

@@ -158,6 +158,20 @@ Result<LostSamples> AudioLink::AdoptLostIfValid(
     schema::LostSamples::Reader lost_untrusted) {
   const int64_t first = lost_untrusted.getFirst();
   const int64_t count = lost_untrusted.getCount();
+  const auto sign = SignIfKnown(lost_untrusted.getSign());
+  if (!sign) return link_.Misbehaved("it reported damage of no known sign");
+  if (ipc::IsNote(*sign)) {
+    if (first < 0 || first > kMostSamples || count != 0) {
+      return link_.Misbehaved("it reported a note of an impossible place");
+    }
+    return LostSamples{.first = first,
+                       .count = 0,
+                       .sign = *sign,
+                       .first_byte = lost_untrusted.getFirstByte(),
+                       .last_byte = lost_untrusted.getLastByte(),
+                       .words = "",
+                       .estimated = false};
+  }
   if (first < lost_until_ || count <= 0 || first > kMostSamples ||
       count > kMostSamples) {
     return link_.Misbehaved("it reported damage of an impossible place");
@@ -173,6 +187,7 @@ Result<LostSamples> AudioLink::AdoptLostIfValid(
   lost_until_ = first + count;
   return LostSamples{.first = first,
                      .count = count,
+                     .sign = *sign,
                      .first_byte = lost_untrusted.getFirstByte(),
                      .last_byte = lost_untrusted.getLastByte(),
                      .words = CleanWords(lost_untrusted.getWords()),

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
 
 #include "core/application/worker_link/media_input.h"
@@ -15,6 +16,7 @@
 #include "core/worker_protocol/audio_validation.h"
 #include "core/worker_protocol/frame_pool.h"
 #include "core/worker_protocol/step_deadline.h"
+#include "ipc/damage_sign.h"
 #include "ipc/schema/session.capnp.h"
 
 namespace bulkhead::session {
@@ -32,13 +34,15 @@ struct PublishedSamples {
 struct SamplesEnd {
   bool of_stream;  // true: the stream has ended; false: all samples came
 };
-// Samples that are lost, by their numbers, as the worker reported them.
+// Samples that are lost, by their numbers, or a note about the place before a
+// sample, as the worker reported them.
 struct LostSamples {
   int64_t first;
-  int64_t count;
-  int64_t first_byte;  // -1: unknown
+  int64_t count;         // 0 for a note
+  ipc::DamageSign sign;  // what showed it
+  int64_t first_byte;    // -1: unknown
   int64_t last_byte;
-  std::string words;  // what the backend said of them
+  std::string words;  // what the backend said, or libavformat (kStopped)
   bool estimated;     // the count is an estimate
   // The size that a file should have which is cut off, or else the number of
   // samples; -1 otherwise.

@@ -330,6 +330,14 @@ Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
   auto lease = AdoptPictureIfValid(frame_untrusted, shape_, link_.pool());
   if (!lease) return link_.Misbehaved(lease.error().message());
   ++frames_;
+  auto sign = ipc::DamageSign::kUnknown;
+  if (frame_untrusted.getDamaged()) {
+    const auto told = SignIfKnown(frame_untrusted.getSign());
+    if (!told || ipc::IsNote(*told)) {
+      return link_.Misbehaved("it reported damage of no known sign");
+    }
+    sign = *told;
+  }
   const uint64_t fingerprint =
       FingerprintOf(frame_untrusted, (*lease)->pixels());
   PictureFacts facts;
@@ -347,6 +355,7 @@ Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
                         .keyframe = frame_untrusted.getKeyframe(),
                         .fingerprint = fingerprint,
                         .damaged = frame_untrusted.getDamaged(),
+                        .sign = sign,
                         .position = frame_untrusted.getPosition(),
                         .native = shape_.native,
                         .facts = facts};
@@ -407,61 +416,21 @@ Status VideoLink::AdoptEntryIfValid(schema::Entered::Reader entered_untrusted) {
 }
 
 Status VideoLink::AdoptUnseenIfValid(schema::Unseen::Reader unseen_untrusted) {
+  using Fate = UnseenFrame::Fate;
   const std::string words = CleanWords(unseen_untrusted.getWords());
   for (const auto frame_untrusted : unseen_untrusted.getFrames()) {
-    UnseenFrame frame{.pts = frame_untrusted.getPts(),
-                      .duration = frame_untrusted.getDuration(),
-                      .position = frame_untrusted.getPosition(),
-                      .count = frame_untrusted.getCount(),
-                      .end_position = frame_untrusted.getEndPosition(),
-                      .declared_size = frame_untrusted.getDeclaredSize(),
-                      .declared_frames = frame_untrusted.getDeclaredFrames()};
-    switch (frame_untrusted.getFate()) {
-      case schema::UnseenFrame::Fate::SOUND:
-        frame.fate = UnseenFrame::Fate::kSound;
-        break;
-      case schema::UnseenFrame::Fate::DAMAGED:
-        frame.fate = UnseenFrame::Fate::kDamaged;
-        break;
-      case schema::UnseenFrame::Fate::LOST:
-        frame.fate = UnseenFrame::Fate::kLost;
-        break;
-      case schema::UnseenFrame::Fate::NOT_IN_INDEX:
-        frame.fate = UnseenFrame::Fate::kNotInIndex;
-        RETURN_IF_ERROR(CheckGap(frame));
-        RETURN_IF_ERROR(CountPassed(1));
-        unseen_.push_back(std::move(frame));
-        continue;
-      default:
-        return link_.Misbehaved("it reported a frame of no known fate");
+    auto frame = ValidateUnseen(frame_untrusted, skip_before_, media_bytes_);
+    if (!frame) return link_.Misbehaved(frame.error().message());
+    if (frame->fate == Fate::kLost ||
+        frame->sign == ipc::DamageSign::kStopped) {
+      frame->words = words;
     }
-    const bool timed = frame.pts != ipc::kNoTimestamp;
-    const bool lost = frame.fate == UnseenFrame::Fate::kLost;
-    if (!lost && (!timed || frame.pts >= skip_before_)) {
-      return link_.Misbehaved("it left out a frame that was asked for");
-    }
-    if (frame.count == 0 || (frame.count > 1 && (timed || !lost))) {
-      return link_.Misbehaved("it reported an impossible number of frames");
-    }
-    if (lost) frame.words = words;
-    RETURN_IF_ERROR(CountPassed(frame.count));
-    unseen_.push_back(std::move(frame));
-  }
-  return Status();
-}
-
-Status VideoLink::CheckGap(const UnseenFrame& gap_untrusted) {
-  if (gap_untrusted.count == 0 ||
-      gap_untrusted.count > schema::MOST_FRAMES_OF_GAP) {
-    return link_.Misbehaved("it reported an impossible number of frames");
-  }
-  if (gap_untrusted.declared_size >= 0 &&
-      gap_untrusted.declared_size <= media_bytes_) {
-    return link_.Misbehaved("it reported a file that is not cut off as such");
-  }
-  if (gap_untrusted.declared_frames > 0 &&
-      gap_untrusted.declared_frames < gap_untrusted.count) {
-    return link_.Misbehaved("it reported more lost frames than there are");
+    // The number of frames in a gap is an estimate, and a note stands for none;
+    // the host has to remember them all the same.
+    const bool is_frame =
+        frame->fate != Fate::kNotInIndex && frame->fate != Fate::kNote;
+    RETURN_IF_ERROR(CountPassed(is_frame ? frame->count : 1));
+    unseen_.push_back(*std::move(frame));
   }
   return Status();
 }

@@ -12,12 +12,14 @@
 
 #include "core/application/worker_link/media_input.h"
 #include "core/application/worker_link/stream_link.h"
+#include "core/application/worker_link/unseen_frame.h"
 #include "core/application/worker_link/worker_link.h"
 #include "core/control/picture_hash.h"
 #include "core/include/bulkhead/host.h"
 #include "core/worker_protocol/frame_pool.h"
 #include "core/worker_protocol/published_output.h"
 #include "core/worker_protocol/step_deadline.h"
+#include "ipc/damage_sign.h"
 #include "ipc/frame_geometry.h"
 #include "ipc/index_entry.h"
 #include "ipc/schema/session.capnp.h"
@@ -37,34 +39,11 @@ struct PublishedFrame {
   // worker, about every 16th row, or with a hasher (VideoLink) a hash of every
   // byte that is here.
   uint64_t fingerprint;
-  bool damaged;      // parts of the picture are made up
-  int64_t position;  // byte of its packet in the file; -1: unknown
+  bool damaged;          // parts of the picture are made up
+  ipc::DamageSign sign;  // of damage: what showed it
+  int64_t position;      // byte of its packet in the file; -1: unknown
   std::shared_ptr<const NativeFormat> native;  // null for RGB
   PictureFacts facts;                          // only for native pictures
-};
-// A frame that the worker came across and did not publish.
-struct UnseenFrame {
-  enum class Fate {
-    kSound,    // the frame is before PlayRequest::skip_before
-    kDamaged,  // the same, and parts of the picture are made up
-    kLost,     // the packet yielded no picture
-    // The container lost the packets, so that the index does not have them.
-    kNotInIndex,
-  };
-  Fate fate;
-  int64_t pts;       // in the time base; ipc::kNoTimestamp: unknown
-  int64_t duration;  // in the time base; 0: unknown
-  int64_t position;  // byte of its packet in the file; -1: unknown
-  // The number of frames; more than 1 only without a timestamp, or as an
-  // estimate for kNotInIndex.
-  uint64_t count;
-  std::string words;  // what the backend said of it; only for kLost
-  // Only for kNotInIndex: the offset behind the lost bytes, and the size that
-  // the file should have; -1: unknown. If that is unknown: the number of frames
-  // that it should have; 0: unknown.
-  int64_t end_position = -1;
-  int64_t declared_size = -1;
-  uint64_t declared_frames = 0;
 };
 // All frames that the play asked for have come.
 struct Paused {};
@@ -154,7 +133,6 @@ class VideoLink {
   // Returns the fingerprint of a picture: that of the worker, or the hash.
   uint64_t FingerprintOf(ipc::schema::PublishedFrame::Reader frame_untrusted,
                          const std::byte* slot) const;
-  Status CheckGap(const UnseenFrame& gap_untrusted);
   // Counts frames that cannot be the one that the caller searches.
   Status CountPassed(uint64_t frames);
 

@@ -12,6 +12,7 @@
 
 #include "bulkhead/allowed_media.h"
 #include "bulkhead/cancellation.h"
+#include "bulkhead/damage.h"
 #include "bulkhead/metadata.h"
 #include "bulkhead/recovery.h"
 #include "bulkhead/status.h"
@@ -37,9 +38,9 @@ struct AudioOptions {
   std::optional<int> sample_rate = {};
   std::optional<int> num_channels = {};
   // kError: a call whose range holds damaged samples fails with kBadInput; the
-  // message names the samples, the time and the byte in the file. kSkip:
-  // damaged samples are silence. Audio has no other way; both deliver the same
-  // samples otherwise.
+  // message names the samples, the time, the byte in the file and the sign
+  // (damage.h). kSkip: damaged samples are silence. Audio has no other way;
+  // both deliver the same samples otherwise.
   OnCorrupt on_corrupt = OnCorrupt::kError;
   // The device on which the stream goes on, as VideoOptions::on_failure.
   // Samples are not compared (Failover::Proof::kNone).
@@ -97,10 +98,15 @@ struct AudioSamples {
   }
 };
 
-// A run of consecutive damaged samples, as the worker reported it.
+// A run of consecutive damaged samples, or a note, as the worker reported it.
 struct DamagedSamples {
-  uint64_t samples = 0;  // Of each channel, at the delivered sample rate.
-  // The number of the first one; the first sample of the stream has number 0.
+  DamageKind kind = DamageKind::kDamage;
+  // What showed the damage of the first sample, or what the note is about.
+  DamageSign sign = DamageSign::kUnknown;
+  // Of each channel, at the delivered sample rate; 0 for a note.
+  uint64_t samples = 0;
+  // The number of the first one, or of the sample at which the note is; the
+  // first sample of the stream has number 0.
   uint64_t first_sample = 0;
   double begin_seconds = 0;
   double end_seconds = 0;
@@ -127,15 +133,14 @@ struct DamagedSamples {
 // even where the timestamps of the stream have gaps. Any range equals the same
 // part of AllSamples(), sample for sample, also when resampled.
 //
-// Samples are damaged if they are in the file's packets or timestamps, but
-// cannot be decoded. They keep their place: the samples behind them have the
-// numbers and times that they have in the sound file, and OnCorrupt::kSkip
-// delivers silence for them. The timestamps and durations of the packets tell
-// how many are lost. Files of .mp3, .aac and .ac3 have no timestamps; there the
-// number of frames in the header does, or the number of lost bytes, which is
-// exact at a constant bit rate (DamagedSamples::estimated). If a file becomes
-// shorter while it is open, its missing end is damaged too, up to the duration
-// that its header told.
+// Samples are damaged if their packet is in the file and the decoder rejects
+// it, if libavformat stops before them, or if the header of MP4, Matroska, RIFF
+// or FLAC tells more samples than the file has. They keep their place:
+// OnCorrupt::kSkip delivers silence for them, as long as the next timestamp or
+// the codec's fixed duration of a packet tells. Where neither does, the length
+// is an estimate (DamagedSamples::estimated). If a file becomes shorter while
+// it is open, its missing end is damaged too. A gap in the timestamps is a
+// note, and no silence.
 //
 // A range that follows the previous one goes on from there. For a range further
 // on, the samples between are decoded too, since nothing else tells where a
@@ -173,8 +178,9 @@ class AudioDecoder {
   Result<AudioSamples> SamplesPlayedInRange(
       double start_seconds, std::optional<double> stop_seconds = std::nullopt);
 
-  // Returns the damage that any call has met so far: ascending, at most a
-  // thousand ranges. Complete only after the last sample was delivered.
+  // Returns the damage that any call has met so far, ascending, and behind it
+  // the notes (damage.h), at most a thousand of each. Complete only after the
+  // last sample was delivered.
   std::vector<DamagedSamples> damage() const;
 
   // Ends the call of this decoder that is under way on another thread, or else

@@ -29,8 +29,8 @@ struct StreamTiming {
   // Values of the header; nullopt if the header does not have them.
   std::optional<double> begin_seconds_from_header;
   std::optional<double> duration_seconds_from_header;
-  // Chunks without bytes, by which AVI shows a frame longer, are not counted;
-  // the frame counts of ffprobe (nb_frames) and torchcodec include them.
+  // Includes, as ffprobe's nb_frames does, the chunks without bytes by which
+  // AVI shows a frame longer. Those are no frames of the content.
   std::optional<uint64_t> frame_count_from_header;
 
   // Values from a scan of all packets; nullopt if there was no scan or if the

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bulkhead/damage.h"
 #include "bulkhead/frame.h"
 #include "bulkhead/frame_iterator.h"
 #include "bulkhead/metadata.h"
@@ -71,16 +72,21 @@ struct VideoMetadata : StreamTiming {
   std::string device;
 };
 
-// A run of consecutive damaged frames, as the worker reported it.
+// A run of consecutive damaged frames, or a note, as the worker reported it.
 struct DamagedRange {
-  uint64_t frames = 0;  // an estimate, at least 1, if not_in_index
-  // The first and the last frame number, both damaged. nullopt: the timestamps
-  // of the stream give no order, so only the number of packets that yielded no
-  // frame is known.
+  DamageKind kind = DamageKind::kDamage;
+  // What showed the damage of the first frame, or what the note is about.
+  DamageSign sign = DamageSign::kUnknown;
+  // An estimate, at least 1, if not_in_index; 0 for a note.
+  uint64_t frames = 0;
+  // The first and the last frame number, both damaged. nullopt: this is a note,
+  // or the timestamps of the stream give no order, so only the number of
+  // packets that yielded no frame is known.
   std::optional<uint64_t> first_frame;
   std::optional<uint64_t> last_frame;
   // From the start of the first frame until the end of the last, as far as the
-  // timestamps of the damaged frames tell; nullopt if none of them has one.
+  // timestamps of the damaged frames tell; nullopt if none of them has one. Of
+  // a note, the time of its packet.
   std::optional<double> begin_seconds;
   std::optional<double> end_seconds;
   // The byte offsets in the file at which the packets of the first and of the
@@ -88,13 +94,12 @@ struct DamagedRange {
   // which the lost packets are.
   std::optional<int64_t> first_byte;
   std::optional<int64_t> last_byte;
-  // Quotes the backend about the first lost frame for which it gave a sentence:
-  // one line, not checked, at most 480 bytes. Empty if it gave none.
+  // Quotes the backend about the first lost frame for which it gave a sentence,
+  // or libavformat where it stopped (kStopped): one line, not checked, at most
+  // 480 bytes. Empty if it gave none.
   std::string backend_says;
-  // The container lost the frames: their packets cannot be read, or the file is
-  // cut off. The index does not have them, so they have no number and do not
-  // count for FrameCount(). The times are those of the gap in the timestamps,
-  // the bytes the first and the last of those that are lost.
+  // The file lacks the packets of the frames at its end. The index does not
+  // have them, so they have no number and do not count for FrameCount().
   bool not_in_index = false;
 };
 
@@ -137,10 +142,10 @@ struct DamagedRange {
 // in the frames that are decoded after it, and a seek may skip it or meet it in
 // another state.
 //
-// Lost packets. Where the container lost packets, Next() fails once between
-// the frames before and behind (see OnCorrupt), and damage() lists about how
-// many are lost (DamagedRange::not_in_index). So it is at the end of a file
-// that is shorter than its headers say. If a header counts frames,
+// Ends that are missing. Where libavformat stops before the end of the file, or
+// the header tells more frames than the file has, Next() fails once before the
+// end of the stream (see OnCorrupt), and damage() lists about how many are
+// missing (DamagedRange::not_in_index). If a header counts frames,
 // metadata().frame_count_from_header then exceeds FrameCount(). Bytes that are
 // appended after the file was opened are not seen.
 // A file that becomes shorter while it is open ends with kBadInput (see
@@ -240,8 +245,10 @@ class VideoDecoder {
   FrameIterator begin();
   std::default_sentinel_t end() { return {}; }
 
-  // Returns the damage that any call has found so far: ascending, at most a
-  // thousand ranges. Complete only after a pass to the end.
+  // Returns the damage that any call has found so far, ascending, and behind it
+  // the notes (damage.h): at most a thousand ranges of frames, a thousand ends
+  // that are missing, and a thousand notes. Complete only after a pass to the
+  // end.
   std::vector<DamagedRange> damage() const;
 
   // Ends the call of this decoder that is under way on another thread, or else

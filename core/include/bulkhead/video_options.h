@@ -44,15 +44,15 @@ enum class SeekMode {
   kApproximate,
 };
 
-// Chooses how a call treats damaged frames. A frame is damaged if its packets
-// do not decode or are cut, if the decoder made up parts of the picture, or if
-// the picture refers to a damaged one or to one that is missing: then all
-// frames are damaged up to the next at which decoding may begin
-// (core/application/damage.md).
+// Chooses how a call treats damaged frames. A frame is damaged if its packet
+// does not decode, if the decoder made up parts of the picture, or if the
+// picture refers to a damaged one or to one that is missing: then all frames
+// are damaged up to the next at which decoding may begin (damage.h and
+// core/application/damage.md). Notes change nothing that a call does.
 enum class OnCorrupt {
-  // The call fails with kBadInput; the message names the frame, the time and
-  // the byte in the file. The decoder stays usable, and the following Next()
-  // goes on after the damaged frame.
+  // The call fails with kBadInput; the message names the frame, the time, the
+  // byte in the file and the sign (damage.h). The decoder stays usable, and the
+  // following Next() goes on after the damaged frame.
   kError,
   // Next() and the batch calls leave damaged frames out; FrameAt() fails as
   // with kError. The decoder ignores the errors that it can, as

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bulkhead/audio_decoder.h"
+#include "bulkhead/damage.h"
 #include "bulkhead/metadata.h"
 #include "bulkhead/recovery.h"
 #include "bulkhead/video_decoder.h"
@@ -142,9 +143,20 @@ const char* ProofName(Failover::Proof proof) {
   return "none";
 }
 
+template <typename Damage>
+void AddSign(Record<Damage>& record) {
+  record
+      .computed("kind",
+                [](const Damage& self) { return DamageKindName(self.kind); })
+      .computed("sign",
+                [](const Damage& self) { return DamageSignName(self.sign); });
+}
+
 void DefineOutcomes(py::module_& module) {
-  Record<DamagedRange>(module, "DamagedRange", "A run of damaged frames.")
-      .field("frames", &DamagedRange::frames)
+  Record<DamagedRange> frames(module, "DamagedRange",
+                              "A run of damaged frames, or a note.");
+  AddSign(frames);
+  frames.field("frames", &DamagedRange::frames)
       .field("first_frame", &DamagedRange::first_frame)
       .field("last_frame", &DamagedRange::last_frame)
       .field("begin_seconds", &DamagedRange::begin_seconds)
@@ -153,8 +165,10 @@ void DefineOutcomes(py::module_& module) {
       .field("last_byte", &DamagedRange::last_byte)
       .field("backend_says", &DamagedRange::backend_says)
       .field("not_in_index", &DamagedRange::not_in_index);
-  Record<DamagedSamples>(module, "DamagedSamples", "A run of damaged samples.")
-      .field("samples", &DamagedSamples::samples)
+  Record<DamagedSamples> samples(module, "DamagedSamples",
+                                 "A run of damaged samples, or a note.");
+  AddSign(samples);
+  samples.field("samples", &DamagedSamples::samples)
       .field("first_sample", &DamagedSamples::first_sample)
       .field("begin_seconds", &DamagedSamples::begin_seconds)
       .field("end_seconds", &DamagedSamples::end_seconds)

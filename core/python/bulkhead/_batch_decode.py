@@ -169,6 +169,7 @@ def _decode_frames(
     outcome.frame_count = metadata.frame_count_from_content
     whole = recipe.frames is None and recipe.at is None and outcome.error is None
     if outcome.frame_count is None and whole:
+        # A note has 0 frames.
         lost = sum(found.frames for found in outcome.damage if not found.not_in_index)
         outcome.frame_count = outcome.frames - damaged + lost
     return outcome

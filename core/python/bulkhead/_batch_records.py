@@ -278,8 +278,10 @@ def _in_words_of_the_command(message: str) -> str:
     return message
 
 
-# The members of each kind of damage, in the order in which records have them.
+# The members of damage of frames and of samples, in the order in which records have them.
 _FRAMES = (
+    "kind",
+    "sign",
     "frames",
     "first_frame",
     "last_frame",
@@ -291,6 +293,8 @@ _FRAMES = (
     "not_in_index",
 )
 _SAMPLES = (
+    "kind",
+    "sign",
     "samples",
     "first_sample",
     "begin_seconds",

@@ -29,7 +29,8 @@ class Summary:
         files: How many the batch has.
         results: How many of them have a record: an output, or an error of their own.
         from_earlier_runs: How many of those records were there already.
-        failed, damaged: How many records have an error, or damage without an error.
+        failed, damaged, noted: How many records have an error, damage without an error,
+            or notes alone.
         restarts: How often a worker of Bulkhead was replaced in this run.
         frames, seconds: What this run has decoded, and how long it took.
         failures: input, sha256, code and message of each file that failed, and
@@ -45,6 +46,7 @@ class Summary:
     from_earlier_runs: int = 0
     failed: int = 0
     damaged: int = 0
+    noted: int = 0
     restarts: int = 0
     frames: int = 0
     seconds: float = 0.0
@@ -76,6 +78,8 @@ class Summary:
                 lines.append(f"and {more} more in earlier runs: see manifest.jsonl")
         if self.damaged:
             lines.append(f"{self.damaged} decoded with damage")
+        if self.noted:
+            lines.append(f"{self.noted} decoded with notes alone")
         if self.restarts:
             lines.append(f"workers were replaced {self.restarts} times")
         if self.results < self.files:
@@ -156,8 +160,10 @@ class Report:
         self.summary.results += 1
         if record["error"] is not None:
             self.summary.failed += 1
+        elif any(found.get("kind") != "note" for found in record["damage"]):
+            self.summary.damaged += 1  # Older releases wrote no kind, and no notes.
         elif record["damage"]:
-            self.summary.damaged += 1
+            self.summary.noted += 1
 
     def _add_failure(self, record: Record, earlier: bool) -> None:
         sha256 = record["sha256"]

@@ -92,7 +92,9 @@ class Decoder:
 
     @property
     def damage(self) -> List[Any]:
-        """The damage that any call has found so far; complete after a whole pass."""
+        """The damage that any call has found so far, and the notes; complete after a whole
+        pass. `kind` is "damage" or "note"; a note stands for no frame and fails no call.
+        `sign` is what showed it, such as "rejected" (core/application/damage.md)."""
         return self._opened().damage()
 
     @property

@@ -229,11 +229,18 @@ Status Shadow::TakeEvent(Reply::Reader reply_untrusted) {
     return Status();
   }
   if (reply_untrusted.isUnseen()) {
-    // A play that skips nothing leaves out only what is damaged.
-    matcher_.MetDamage();
-    return Status(Code::kBadInput, "it finds the file damaged");
+    // A play that skips nothing leaves out only what is damaged. Notes are
+    // about frames that come.
+    for (const auto frame_untrusted : reply_untrusted.getUnseen().getFrames()) {
+      if (frame_untrusted.getFate() == schema::UnseenFrame::Fate::NOTE) {
+        continue;
+      }
+      matcher_.MetDamage();
+      return Status(Code::kBadInput, "it finds the file damaged");
+    }
+  } else if (!reply_untrusted.isEntered()) {
+    return FailureOf(reply_untrusted);
   }
-  if (!reply_untrusted.isEntered()) return FailureOf(reply_untrusted);
   return ++idle_replies_ <= kMostIdleReplies
              ? Status()
              : Misbehaved("it answers without end");

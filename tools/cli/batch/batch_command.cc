@@ -41,8 +41,8 @@ whatever is killed leaves whole outputs only.
 
 DIR/manifest.jsonl has one line of JSON for each file: its path, size and
 SHA-256, the options, the versions, the tier of the sandbox, the output, the
-number of frames, what is damaged, how often a worker was replaced, and the
-error, if there is one.
+number of frames, what is damaged and the notes, how often a worker was replaced,
+and the error, if there is one.
 
 The same command does what is missing: files without a line, files whose size or
 time of modification has changed, outputs that are gone or have another size,

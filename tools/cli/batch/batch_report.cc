@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/batch/batch_report.h"
 
+#include <bulkhead/damage.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +26,15 @@ constexpr size_t kShownFailures = 10;
 std::string MessageOf(const BatchRecord& record) {
   const BatchRecord& error = record.at("error");
   return error.is_object() ? error.value("message", "") : "";
+}
+
+// Returns true if the damage of a record is more than notes. What older
+// releases wrote had no kind and no notes.
+bool HasDamage(const BatchRecord& record) {
+  const BatchRecord& damage = record.at("damage");
+  return std::any_of(damage.begin(), damage.end(), [](const auto& range) {
+    return range.value("kind", "") != DamageKindName(DamageKind::kNote);
+  });
 }
 
 double SecondsSince(Clock::time_point start) {
@@ -99,8 +109,10 @@ void BatchReport::Count(const BatchRecord& record) {
   if (code != Code::kOk) {
     ++failed_;
     exit_code_ = WorseExitCode(exit_code_, ExitCodeFor(code));
-  } else if (!record.at("damage").empty()) {
+  } else if (HasDamage(record)) {
     ++damaged_;
+  } else if (!record.at("damage").empty()) {
+    ++noted_;
   }
 }
 
@@ -159,6 +171,7 @@ void BatchReport::SaySummary(bool ended) const {
     SayEarlierFailures();
   }
   if (damaged_ > 0) Say(fmt::format("{} decoded with damage", damaged_));
+  if (noted_ > 0) Say(fmt::format("{} decoded with notes alone", noted_));
   if (restarts_ > 0) {
     Say(fmt::format("workers were replaced {} times", restarts_));
   }
@@ -197,6 +210,7 @@ Json BatchReport::Facts(const BatchShard& shard) const {
               {"from_earlier_runs", earlier_},
               {"failed", failed_},
               {"damaged", damaged_},
+              {"noted", noted_},
               {"restarts", restarts_},
               {"frames", frames_},
               {"seconds", SecondsSince(start_)},

@@ -63,6 +63,7 @@ class BatchReport {
   uint64_t results_ = 0;  // In any run.
   uint64_t failed_ = 0;   // In any run.
   uint64_t damaged_ = 0;  // In any run, decoded all the same.
+  uint64_t noted_ = 0;    // In any run, with notes and without damage.
   uint64_t restarts_ = 0;
   uint64_t frames_ = 0;
   uint64_t copies_of_poison_ = 0;

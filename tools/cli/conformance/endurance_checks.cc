@@ -18,7 +18,7 @@ namespace bulkhead::cli {
 namespace {
 
 constexpr int kOpens = 1'000;
-// As many as the worker compares (backends/worker/media/examiner.cc).
+// As many as the worker compares (backends/worker/media/decode/examiner.cc).
 constexpr int kWeights = 20;
 // A slow decoder is opened less often.
 constexpr std::chrono::seconds kMostTime{60};

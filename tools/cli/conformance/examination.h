@@ -12,7 +12,7 @@
 namespace bulkhead::cli {
 
 // Options of the stream that begin with "bulkhead.": what the worker looks at,
-// or provokes, besides decoding (backends/worker/media/examiner.h).
+// or provokes, besides decoding (backends/worker/media/decode/examiner.h).
 using ExaminerOptions = std::vector<std::pair<std::string, std::string>>;
 
 // Gives frames back after three others, and sends the end of the stream twice:

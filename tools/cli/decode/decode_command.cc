@@ -98,6 +98,7 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
     if (outcome.reader_gone) return exit_code;
     outcome.status = InWordsOfTheCommand(outcome.status);
     SayDamage(job, outcome);
+    if (!global.quiet) SayNotes(job, outcome);
     if (options.json) {
       exit_code = WorseExitCode(exit_code, PrintFacts(FactsOf(job, outcome)));
     }
@@ -145,7 +146,7 @@ void AddDecodeCommand(Command& program, Invocation& invocation) {
       .ValueName("OUT");
   command.AddFlag("--json", &options->json,
                   "Print JSON on stdout: the result of each file, with its "
-                  "damaged ranges");
+                  "damage and notes");
   command.AddFlag("--progress", &options->progress,
                   "Show a progress bar for each file, also where stderr is "
                   "no terminal");

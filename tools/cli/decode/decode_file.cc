@@ -165,7 +165,7 @@ std::optional<uint64_t> CountFrames(const VideoDecoder& video,
   if (job.chosen() || !outcome.status.ok()) return std::nullopt;
   uint64_t frames = outcome.frames - pass.damaged;
   for (const DamagedRange& range : outcome.damage) {
-    if (!range.not_in_index) frames += range.frames;
+    if (!range.not_in_index) frames += range.frames;  // 0 for a note.
   }
   return frames;
 }
@@ -177,7 +177,10 @@ std::optional<double> EndOf(const VideoDecoder& video, const DecodeJob& job,
   if (job.chosen()) return video.metadata().end_seconds_from_content;
   std::optional<double> end = pass.end_seconds;
   for (const DamagedRange& range : outcome.damage) {
-    if (range.not_in_index || !range.end_seconds) continue;
+    if (range.kind == DamageKind::kNote || range.not_in_index ||
+        !range.end_seconds) {
+      continue;
+    }
     end = std::max(end.value_or(*range.end_seconds), *range.end_seconds);
   }
   return end;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/decode/decode_outcome.h"
 
+#include <bulkhead/damage.h>
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tools/cli/decode/damage_words.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
 
@@ -39,54 +41,10 @@ const char* NameOf(OnCorrupt on_corrupt) {
   return "";
 }
 
-std::string WordsOf(const std::string& backend_says) {
-  if (backend_says.empty()) return "";
-  return fmt::format("; the backend says: \"{}\"", backend_says);
-}
-
-std::string DescribeDamaged(const char* what, uint64_t first, uint64_t last) {
-  return first == last
-             ? fmt::format("{} {} is damaged", what, first)
-             : fmt::format("{}s {} to {} are damaged", what, first, last);
-}
-
-std::string DescribeBytes(const std::optional<int64_t>& first,
-                          const std::optional<int64_t>& last) {
-  if (!first) return "";
-  if (last.value_or(*first) == *first) return fmt::format(", byte {}", *first);
-  return fmt::format(", bytes from {} to {}", *first, *last);
-}
-
-std::string Describe(const DamagedRange& range) {
-  std::string text = fmt::format("{} packet{} yielded no frame", range.frames,
-                                 range.frames == 1 ? "" : "s");
-  if (range.not_in_index) {
-    text = fmt::format("about {} frame{} lost, not in the index", range.frames,
-                       range.frames == 1 ? " is" : "s are");
-  }
-  if (range.first_frame) {
-    text = DescribeDamaged("frame", *range.first_frame, *range.last_frame);
-  }
-  if (range.begin_seconds && range.end_seconds) {
-    text += fmt::format(", {:.3f} s to {:.3f} s", *range.begin_seconds,
-                        *range.end_seconds);
-  }
-  return text + DescribeBytes(range.first_byte, range.last_byte) +
-         WordsOf(range.backend_says);
-}
-
-std::string Describe(const DamagedSamples& damage) {
-  return fmt::format("{}, {:.3f} s to {:.3f} s",
-                     DescribeDamaged("sample", damage.first_sample,
-                                     damage.first_sample + damage.samples - 1),
-                     damage.begin_seconds, damage.end_seconds) +
-         DescribeBytes(damage.first_byte, damage.last_byte) +
-         (damage.estimated ? "; their number is an estimate" : "") +
-         WordsOf(damage.backend_says);
-}
-
 Json FactsOf(const DamagedRange& range) {
   return Json{
+      {"kind", DamageKindName(range.kind)},
+      {"sign", DamageSignName(range.sign)},
       {"frames", range.frames},
       {"first_frame", OrNull(range.first_frame)},
       {"last_frame", OrNull(range.last_frame)},
@@ -115,6 +73,8 @@ Json FactsOf(const std::optional<Failover>& failover) {
 
 Json FactsOf(const DamagedSamples& damage) {
   return Json{
+      {"kind", DamageKindName(damage.kind)},
+      {"sign", DamageSignName(damage.sign)},
       {"samples", damage.samples},
       {"first_sample", damage.first_sample},
       {"begin_seconds", damage.begin_seconds},
@@ -171,16 +131,25 @@ void SayDamage(const DecodeJob& job, const FileOutcome& outcome) {
   const std::string file = job.several ? job.file + ": " : "";
   const bool skipped = job.video.on_corrupt == OnCorrupt::kSkip;
   for (const DamagedRange& range : outcome.damage) {
-    Say(file + Describe(range) + (skipped ? "; left out" : ""));
+    if (range.kind == DamageKind::kNote) continue;
+    Say(file + DescribeDamage(range) + (skipped ? "; left out" : ""));
   }
   for (const DamagedSamples& damage : outcome.damaged_samples) {
-    Say(file + Describe(damage) + (skipped ? "; silence" : ""));
+    if (damage.kind == DamageKind::kNote) continue;
+    Say(file + DescribeDamage(damage) + (skipped ? "; silence" : ""));
   }
   if (!outcome.lacks_frames) return;
   Say(fmt::format(
       "{}: the stream has {} frames, but the header tells of {}: the file has "
       "lost some; get the whole one",
       job.file, *outcome.frame_count, *outcome.frame_count_from_header));
+}
+
+void SayNotes(const DecodeJob& job, const FileOutcome& outcome) {
+  for (const auto& lines : {NotesIn(job.file, outcome.damage),
+                            NotesIn(job.file, outcome.damaged_samples)}) {
+    for (const std::string& line : lines) Say(line);
+  }
 }
 
 Json FactsOf(const DecodeJob& job, const FileOutcome& outcome) {

@@ -26,6 +26,9 @@ void SayRecoveries(const DecodeJob& job, const RecoveryStats& recovery);
 // file's header counts, as in a truncated file.
 void SayDamage(const DecodeJob& job, const FileOutcome& outcome);
 
+// Prints a line for each note, up to a number. Notes are no failure.
+void SayNotes(const DecodeJob& job, const FileOutcome& outcome);
+
 // Returns the whole result for --json. Keys have the names of the C++ members;
 // an unknown value is null.
 nlohmann::ordered_json FactsOf(const DecodeJob& job,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/cli/command_line.h"
+#include "tools/cli/decode/damage_words.h"
 #include "tools/cli/decode/progress.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
@@ -124,6 +125,10 @@ int VerifyFile(Host& host, const std::string& file, const GlobalOptions& global,
     return CompareSideBySide(*video, *against, [&] { progress.Advance(); });
   }();
   if (!comparison) return FailFile(file, comparison.error(), options.json);
+  if (!global.quiet) {
+    // They are about the file, so the other device has the same.
+    for (const std::string& line : NotesIn(file, video->damage())) Say(line);
+  }
   int printed = 0;
   if (options.json) {
     nlohmann::ordered_json facts{{"file", file},

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/audio/audio_samples.h"
+#include "backends/worker/media/audio/resampler_context.h"
+#include "ipc/error.h"
+
+namespace bulkhead::worker {
+
+// Converts decoded audio frames to 32-bit float samples, with the result of
+// `ffmpeg -f f32le`: integers are divided by the magnitude of the type's least
+// value, so that they lie in [-1, 1]; floats are unchanged, also outside [-1,
+// 1].
+//
+// All samples have the rate and the channels of the first frame. If the stream
+// changes its rate or channels, later frames are converted by a new resampler
+// at each change, as the ffmpeg program does. The samples then depend on all
+// earlier frames, and varied() returns true.
+//
+// Used by one thread. Fails with kUnsupported for a sample format that cannot
+// be converted.
+class AudioConverter {
+ public:
+  ipc::Expected<AudioSamples> Convert(const bulkhead_frame& frame);
+  // Returns the samples that the resampler still holds at the end of the
+  // stream.
+  ipc::Expected<AudioSamples> Finish();
+  // Takes the format that the container declares, for a stream without frames.
+  void Declare(const AudioFormat& format) { format_ = format; }
+  // Prepares for decoding from the beginning again. The format stays.
+  void Reset() { context_.reset(); }
+
+  // Returns the format of the first frame. The rate is 0 before the first
+  // frame.
+  const AudioFormat& format() const { return format_; }
+  const std::string& sample_format() const { return sample_format_; }
+  bool varied() const { return varied_; }
+
+ private:
+  AudioFormat format_;
+  std::string sample_format_;  // the format of the decoder's first frame
+  // The input format for which context_ was made.
+  AudioFormat taken_;
+  int taken_sample_format_ = -1;
+  SwrContextPtr context_;
+  bool varied_ = false;
+};
+
+}  // namespace bulkhead::worker

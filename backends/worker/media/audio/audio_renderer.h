@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "backends/worker/media/audio/audio_reader.h"
+#include "backends/worker/media/audio/audio_resampler.h"
+#include "backends/worker/media/audio/audio_samples.h"
+#include "backends/worker/media/damage/lost_samples.h"
+#include "ipc/error.h"
+
+namespace bulkhead::worker {
+
+// Renders an audio stream with the sample rate and the channels that were asked
+// for. Any part of the output equals the same part of the whole output, sample
+// for sample.
+//
+//     renderer->Seek(from);
+//     while (auto samples = *renderer->Next(to)) Show(*samples);
+//
+// A range that follows another one, or lies further on, is reached by decoding
+// on, unless a seek of the reader saves that. So range after range decodes each
+// packet once, whatever the codec.
+//
+// All sample numbers are numbers of output samples. Used by one thread.
+class AudioRenderer {
+ public:
+  // A `sample_rate` or `channels` of 0 keeps that of the stream.
+  static ipc::Expected<std::unique_ptr<AudioRenderer>> Create(
+      std::unique_ptr<AudioReader> reader, int32_t sample_rate,
+      int32_t channels);
+
+  const AudioReader& reader() const { return *reader_; }
+  // Returns the damage as AudioReader does, in numbers of input samples.
+  std::vector<LostSamples> TakeLost() { return reader_->TakeLost(); }
+  const AudioFormat& format() const { return format_; }
+
+  ipc::Expected<void> Seek(int64_t sample);
+
+  // Makes one decoding step and returns the next samples before number `to`;
+  // the result may hold no sample yet. Returns nullopt when `to` or the end of
+  // the stream is reached.
+  ipc::Expected<std::optional<AudioSamples>> Next(int64_t to);
+  bool ended() const { return ended_ && rest_.count == 0; }
+
+  // Returns the number of the next sample that decoding will produce.
+  int64_t reached() const { return reached_; }
+
+ private:
+  AudioRenderer(std::unique_ptr<AudioReader> reader, AudioFormat format,
+                std::unique_ptr<AudioResampler> resampler);
+
+  const std::unique_ptr<AudioReader> reader_;
+  const AudioFormat format_;
+  const std::unique_ptr<AudioResampler> resampler_;
+
+  int64_t feed_from_ = 0;  // the first input sample to pass to the resampler
+  // The first exact sample: the output before it lacks the input that was
+  // before feed_from_.
+  int64_t exact_from_ = 0;
+  int64_t wanted_ = 0;   // the next sample to return
+  int64_t reached_ = 0;  // the next sample that the resampler will yield
+  AudioSamples rest_;    // samples of the last step from `to` on
+  bool ended_ = false;
+};
+
+}  // namespace bulkhead::worker

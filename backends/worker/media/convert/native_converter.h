@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/convert/picture.h"
+#include "backends/worker/media/convert/picture_scaler.h"
+#include "backends/worker/media/decode/frame_check.h"
+#include "ipc/error.h"
+#include "ipc/frame_geometry.h"
+#include "ipc/pixel_layout.h"
+
+namespace bulkhead::worker {
+
+// Delivers the planes of decoded pictures as they are, with the exact output of
+//
+//     ffmpeg -noautorotate -i F -map 0:v:0 -fps_mode passthrough -f rawvideo
+//
+// of FFmpeg 5.1 on this machine: nothing is turned or converted. As there, the
+// first picture sets format and size, and one that differs is scaled to both.
+// Without `autoscale` each picture keeps its own format and size.
+//
+// Fails as FrameCheck and PictureScaler do. Used by one thread.
+class NativeConverter {
+ public:
+  struct Shape {
+    PictureSize size;
+    std::string pixel_format;  // the name that FFmpeg gives it
+    ipc::PixelLayout layout;
+  };
+
+  // A `max_pixels` of 0 means no limit.
+  NativeConverter(uint64_t max_pixels, bool autoscale)
+      : check_(max_pixels), autoscale_(autoscale) {}
+
+  // Sets the shape of the result of the first frame, which an earlier converter
+  // has seen.
+  ipc::Expected<Shape> Fix(const std::string& pixel_format, PictureSize size);
+
+  // Checks the frame and returns the shape of its result.
+  ipc::Expected<Shape> Prepare(const bulkhead_frame& frame);
+
+  // Writes the frame prepared last into `slot`, as `geometry` tells.
+  ipc::Expected<void> Convert(const bulkhead_frame& frame, uint8_t* slot,
+                              const ipc::FrameGeometry& geometry);
+
+  // Returns whether the frame prepared last already is the result.
+  bool IsDeliverable() const { return source_ == result_; }
+  // Returns the format of results; requires a shape.
+  AVPixelFormat format() const { return result_.format; }
+
+ private:
+  struct Form {
+    AVPixelFormat format = AV_PIX_FMT_NONE;
+    int width = 0;
+    int height = 0;
+    bool operator==(const Form&) const = default;
+  };
+
+  FrameCheck check_;
+  const bool autoscale_;
+  PictureScaler scaler_;
+  Form source_;
+  Form result_;
+  std::optional<Shape> shape_;
+};
+
+}  // namespace bulkhead::worker

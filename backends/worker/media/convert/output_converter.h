@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/convert/native_converter.h"
+#include "backends/worker/media/convert/picture.h"
+#include "backends/worker/media/convert/rgb_converter.h"
+#include "backends/worker/media/convert/transform.h"
+#include "ipc/error.h"
+#include "ipc/frame_geometry.h"
+#include "ipc/pixel_layout.h"
+
+namespace bulkhead::worker {
+
+// The format of frames that the host asks for.
+struct OutputFormat {
+  // The element type. Empty: floats for a stream with more than 8 bits per
+  // component, else bytes.
+  std::optional<ipc::ElementType> element = ipc::ElementType::kUint8;
+  std::vector<Transform> transforms;
+  // All pictures have the size, and native ones the pixel format, of the first.
+  // If false, each has its own, and there are no transforms.
+  bool autoscale = true;
+  // Planes as the decoder makes them, in place of RGB; element type and
+  // transforms mean nothing then.
+  struct Native {
+    // The format of the first picture, if an earlier worker has found it.
+    std::string known_format;
+    // Decoders may write into the slots. False where damaged pictures are
+    // delivered: what a decoder leaves unfilled then shows what was there
+    // before, and only private memory holds what it does for the ffmpeg
+    // command (BufferProvider).
+    bool in_place = true;
+  };
+  std::optional<Native> native;
+};
+
+struct OutputShape {
+  PictureSize size;
+  ipc::ElementType element = ipc::ElementType::kUint8;
+  std::string pixel_format;                // empty for RGB
+  std::optional<ipc::PixelLayout> native;  // of `pixel_format`
+  ipc::FrameGeometry geometry{};           // the place in a slot
+};
+
+// Converts decoded pictures to frames of the format that the host asks for:
+// upright RGB (RgbConverter) with 8 bits, or with 16 bits for floats; then the
+// transforms; then, for floats, each 16-bit number divided by 65535. Floats
+// thus keep all of 10 and 12 bits, and equal `ffmpeg -pix_fmt rgb48le` after
+// multiplication by 65535. Or the planes as they are (NativeConverter).
+//
+//     OutputConverter converter(matrix, max_pixels, format);
+//     auto shape = converter.Prepare(*frame);      // picks the slot's geometry
+//     converter.Convert(*frame, slot, geometry);
+//
+// Fails as RgbConverter and TransformChain do. Used by one thread.
+class OutputConverter {
+ public:
+  OutputConverter(const int32_t* stream_matrix_untrusted, uint64_t max_pixels,
+                  OutputFormat format);
+
+  // Sets the size of every picture before the transforms, which an earlier
+  // worker of the session has found. The element type, or the known format of
+  // native pictures, must be set in this case.
+  ipc::Expected<OutputShape> FixSize(PictureSize size);
+
+  // Checks the frame and returns the shape of the result. With autoscale, all
+  // results have the shape of the first frame that was prepared.
+  ipc::Expected<OutputShape> Prepare(const bulkhead_frame& frame);
+  // Returns the latest shape; requires FixSize() or Prepare().
+  const OutputShape& shape() const { return *shape_; }
+
+  // Converts the frame prepared last into `slot`, which has the `geometry` of
+  // the shape. May write the spare bytes of rows and planes.
+  ipc::Expected<void> Convert(const bulkhead_frame& frame, uint8_t* slot,
+                              const ipc::FrameGeometry& geometry);
+
+  // Returns whether the frame prepared last already is the result.
+  bool IsDeliverable() const;
+  // Returns the pixel format in which a decoder may write results into slots.
+  AVPixelFormat slot_format() const;
+
+  // Returns the size of the latest picture before the transforms.
+  PictureSize upright_size() const { return upright_size_; }
+
+ private:
+  // Returns the element type that fits the frame prepared last.
+  ipc::ElementType ElementByDepth() const;
+  ipc::Expected<OutputShape> SetShape(PictureSize upright);
+
+  // Converts the frame prepared last to RGB.
+  ipc::Expected<void> ConvertToRgb(const bulkhead_frame& frame, uint8_t* target,
+                                   uint32_t stride);
+  ipc::Expected<OutputShape> SetNativeShape(
+      const NativeConverter::Shape& shape);
+
+  const std::optional<OutputFormat::Native> native_;
+  RgbConverter rgb_;
+  NativeConverter planes_;  // used in place of rgb_ if native_ is set
+  const uint64_t max_pixels_;
+  const std::optional<ipc::ElementType> wanted_element_;
+  TransformChain transforms_;
+  PictureSize upright_size_;
+  std::optional<OutputShape> shape_;
+  ScratchPicture scratch_;
+};
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/convert/picture.h"
+#include "backends/worker/media/convert/scaler_context.h"
+#include "ipc/error.h"
+
+namespace bulkhead::worker {
+
+// Brings pictures to another pixel format and size with the exact output of the
+// scale filter that the ffmpeg command (5.1) puts before its encoder: bicubic,
+// with the colour matrix, range and chroma positions that ffmpeg sets. A
+// picture that has the format and the size already is copied.
+//
+// Fails with kUnsupported for a format that swscale cannot read or write. Used
+// by one thread.
+class PictureScaler {
+ public:
+  // Forgets the range of earlier pictures, as ffmpeg does where it makes its
+  // filters anew: call this if format or size of the sources change.
+  void Reset();
+
+  // Converts `source`, whose colours `frame` describes, into `target`. swscale
+  // may write the spare bytes of a row of `target`, and a few bytes behind the
+  // last row.
+  ipc::Expected<void> Scale(const bulkhead_frame& frame, const Picture& source,
+                            const Picture& target);
+
+ private:
+  ipc::Expected<void> MakeScaler(const Picture& source, const Picture& target,
+                                 int color_range);
+
+  SwsContextPtr context_;
+  int range_ = AVCOL_RANGE_UNSPECIFIED;
+};
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/damage/packet_role.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+}
+
+#include "backends/worker/media/damage/header_bits.h"
+#include "backends/worker/media/damage/start_codes.h"
+
+namespace bulkhead::worker {
+namespace {
+
+using Bytes = std::span<const uint8_t>;
+
+// Calls `use` with each NAL unit of `data` that is not empty, from its header
+// byte on. `length_bytes` is 0 if start codes stand before the units.
+template <typename Use>
+void ForEachUnit(Bytes data, uint32_t length_bytes, const Use& use) {
+  if (length_bytes == 0) {
+    ForEachStartCode(data, use);
+    return;
+  }
+  for (int units = 0; units < kMostUnits && data.size() > 3; ++units) {
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < length_bytes; ++i) bytes = bytes << 8 | data[i];
+    data = data.subspan(length_bytes);
+    bytes = std::min(bytes, data.size());
+    if (bytes > 0) use(data.first(bytes));
+    data = data.subspan(bytes);
+  }
+}
+
+uint32_t LengthBytes(int codec, Bytes extradata) {
+  if (extradata.empty() || extradata[0] != 1) return 0;
+  const size_t at = codec == AV_CODEC_ID_H264 ? 4 : 21;
+  return extradata.size() > at ? (extradata[at] & 3) + 1 : 0;
+}
+
+// Returns recovery_frame_cnt of the recovery point that an H.264 SEI unit
+// holds, or -1 if it holds none (ITU-T H.264, sections 7.3.2.3.1 and D.1.8).
+int64_t RecoveryCount(Bytes unit) {
+  constexpr uint32_t kRecoveryPoint = 6;
+  const std::vector<uint8_t> payload = WithoutEscapes(unit.subspan(1), 512);
+  const Bytes rest(payload);
+  for (size_t at = 0; at + 2 < rest.size();) {
+    uint32_t number[2] = {};  // type, bytes
+    for (uint32_t& value : number) {
+      while (at < rest.size() && rest[at] == 0xff) value += rest[at++];
+      if (at < rest.size()) value += rest[at++];
+    }
+    if (number[0] == kRecoveryPoint) {
+      HeaderBits bits(rest.data() + at, rest.size() - at);
+      return bits.Ue();
+    }
+    at += number[1];
+  }
+  return -1;
+}
+
+// What the header of an H.264 slice begins with (ITU-T H.264, section 7.3.3).
+struct SliceHeader {
+  explicit SliceHeader(Bytes unit) {
+    HeaderBits bits(unit.data() + 1, unit.size() - 1);
+    begins = bits.Ue() == 0;
+    // From 5 on, the type is that of all slices of the picture.
+    const uint32_t type = bits.Ue();
+    b = type == 1 || type == 6;
+    intra = type == 2 || type == 4 || type == 7 || type == 9;
+  }
+
+  bool begins;  // with the first macroblock of a picture
+  bool b;
+  bool intra;
+};
+
+// Returns whether the packet of MPEG-1 or MPEG-2 begins a group of pictures
+// that is closed (ITU-T H.262, section 6.3.8): its header has 25 bits of time,
+// and then the flag.
+bool IsClosedGroup(Bytes packet) {
+  constexpr int kGroup = 0xb8;
+  constexpr int kPicture = 0;
+  bool closed = false;
+  bool found = false;
+  ForEachUnit(packet.first(std::min<size_t>(packet.size(), 1024)), 0,
+              [&](Bytes unit) {
+                found = found || unit[0] == kPicture;
+                if (found || unit[0] != kGroup || unit.size() < 5) return;
+                closed = (unit[4] & 0x40) != 0;
+              });
+  return closed;
+}
+
+}  // namespace
+
+RoleReader::RoleReader(const AVCodecParameters& parameters)
+    : codec_(parameters.codec_id) {
+  const AVCodecDescriptor* codec = avcodec_descriptor_get(parameters.codec_id);
+  intra_only_ =
+      codec != nullptr && (codec->props & AV_CODEC_PROP_INTRA_ONLY) != 0;
+  const Bytes extradata(
+      parameters.extradata,
+      parameters.extradata == nullptr
+          ? 0
+          : static_cast<size_t>(std::max(parameters.extradata_size, 0)));
+  if (codec_ != AV_CODEC_ID_H264 && codec_ != AV_CODEC_ID_HEVC) return;
+  length_bytes_ = LengthBytes(codec_, extradata);
+  if (codec_ == AV_CODEC_ID_HEVC && length_bytes_ > 0) {
+    highest_layer_ = (extradata[21] >> 3 & 7) - 1;
+  }
+}
+
+PacketRole RoleReader::Read(const bulkhead_packet& packet, int parsed_type) {
+  PacketRole role;
+  role.keyframe = (packet.flags & BULKHEAD_PACKET_KEYFRAME) != 0;
+  role.entry = role.keyframe || intra_only_;
+  switch (codec_) {
+    case AV_CODEC_ID_H264:
+      ReadH264(packet, role);
+      break;
+    case AV_CODEC_ID_HEVC:
+      ReadHevc(packet, role);
+      break;
+    case AV_CODEC_ID_MPEG1VIDEO:
+    case AV_CODEC_ID_MPEG2VIDEO:
+    case AV_CODEC_ID_MPEG4:
+      if (parsed_type == AV_PICTURE_TYPE_NONE) {
+        // Nothing can be decoded from headers that cannot be read.
+        role.entry = false;
+        break;
+      }
+      role.closed = codec_ != AV_CODEC_ID_MPEG4 &&
+                    IsClosedGroup({packet.data, packet.bytes});
+      role.entry = parsed_type == AV_PICTURE_TYPE_I;
+      role.b_picture = parsed_type == AV_PICTURE_TYPE_B;
+      role.referred = !role.b_picture;
+      break;
+    case AV_CODEC_ID_VP8:
+      role.entry = role.keyframe && packet.bytes > 0 && !(packet.data[0] & 1);
+      break;
+    case AV_CODEC_ID_VP9:
+      role.entry =
+          role.keyframe && ReadVp9Header(packet.data, packet.bytes).keyframe;
+      break;
+    default:
+      break;
+  }
+  return role;
+}
+
+void RoleReader::ReadH264(const bulkhead_packet& packet,
+                          PacketRole& role) const {
+  constexpr int kLastOther = 23;
+  bool has_slice = false;
+  bool has_other = false;
+  bool has_unknown = false;
+  bool second_field = false;
+  bool intra = true;  // the first field, or the frame
+  bool all_b = true;
+  bool referred = false;
+  int64_t recovery = -1;
+  ForEachUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
+    const int type = unit[0] & 0x1f;
+    // forbidden_zero_bit: decoders pass over such a unit.
+    if ((unit[0] & 0x80) != 0 || type == 0 || type > kLastOther) {
+      has_unknown = true;
+      return;
+    }
+    if (type == 6 && recovery < 0) recovery = RecoveryCount(unit);
+    if (type != 1 && type != 2 && type != 5) {
+      has_other = true;
+      return;
+    }
+    const SliceHeader slice(unit);
+    // Of an IDR picture, each slice is intra coded, and no shorter than this.
+    constexpr size_t kShortestIdr = 4;
+    const bool idr = type == 5 && slice.intra && unit.size() >= kShortestIdr &&
+                     (!has_slice || role.closed);
+    role.closed = role.closed || idr;
+    second_field = second_field || (has_slice && slice.begins);
+    intra = intra && (second_field || slice.intra) && (type != 5 || idr);
+    all_b = all_b && slice.b && type == 1;
+    referred = referred || (unit[0] & 0x60) != 0;
+    has_slice = true;
+  });
+  role.has_picture = has_slice || has_unknown || !has_other;
+  role.referred = !has_slice || referred;
+  role.b_picture = has_slice && all_b;
+  role.entry = role.closed || recovery == 0 ||
+               (recovery < 0 && role.keyframe && has_slice && intra);
+  if (!role.entry && recovery > 0 && has_slice) {
+    role.refresh = static_cast<uint32_t>(recovery);
+  }
+}
+
+void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
+  constexpr int kMostSlices = 31;
+  constexpr int kParameterSet = 33;
+  constexpr int kEndOfSequence = 36;
+  constexpr int kEndOfBitstream = 37;
+  bool has_slice = false;
+  bool has_other = false;
+  bool has_unknown = false;
+  bool behind_end = false;
+  role.entry = false;
+  ForEachUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
+    // forbidden_zero_bit: decoders pass over such a unit.
+    if ((unit[0] & 0x80) != 0 || unit.size() < 2) {
+      has_unknown = true;
+      return;
+    }
+    const int type = unit[0] >> 1 & 0x3f;
+    if (type == kEndOfSequence || type == kEndOfBitstream) {
+      (has_slice ? role.ends_sequence : behind_end) = true;
+    }
+    const int layer = (unit[1] & 7) - 1;
+    const bool is_base = (unit[0] & 1) == 0 && unit[1] >> 3 == 0;
+    if (is_base && type == kParameterSet && unit.size() > 2) {
+      highest_layer_ = std::max(highest_layer_, unit[2] >> 1 & 7);
+    }
+    if (!is_base || type > kMostSlices) {
+      has_other = true;
+      return;
+    }
+    if (unit.size() < 3) {
+      has_unknown = true;
+      return;
+    }
+    if (has_slice) return;
+    // All slices of a picture have one type (ITU-T H.265, section 7.4.2.2).
+    has_slice = true;
+    role.entry = type >= 16 && type <= 21;
+    role.closed = type == 20;  // IDR_N_LP
+    role.begins_sequence = behind_end || (type >= 16 && type <= 20);
+    role.alone = type == 6 || type == 7;
+    role.skipped_leading = type == 8 || type == 9;
+    role.referred = type > 14 || type % 2 != 0 || layer != highest_layer_;
+    role.b_picture = !role.referred;
+  });
+  role.has_picture = has_slice || has_unknown || !has_other;
+}
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/damage/shown_packets.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <iterator>
+#include <string>
+#include <utility>
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavutil/intreadwrite.h>
+#include <libavutil/macros.h>
+}
+
+#include "backends/worker/media/damage/header_bits.h"
+#include "backends/worker/media/damage/start_codes.h"
+
+namespace bulkhead::worker {
+namespace {
+
+using Bytes = std::span<const uint8_t>;
+
+// The headers of a picture of MPEG are at its beginning.
+constexpr size_t kHeadersBytes = 4096;
+
+bool Vp8Shows(Bytes packet) {
+  return packet.empty() || (packet[0] & 0x10) != 0;
+}
+
+// Reads the parse info headers of a Dirac packet (SMPTE 2042-1, section 10.5).
+bool DiracShows(Bytes packet) {
+  constexpr size_t kHeaderBytes = 13;
+  bool found = false;
+  while (packet.size() >= kHeaderBytes &&
+         AV_RB32(packet.data()) == AV_RB32("BBCD")) {
+    if ((packet[4] & 8) != 0) return true;
+    found = true;
+    const size_t next = AV_RB32(packet.data() + 5);
+    if (next < kHeaderBytes || next > packet.size()) break;
+    packet = packet.subspan(next);
+  }
+  return !found;
+}
+
+}  // namespace
+
+ShownPackets::ShownPackets(const AVCodecParameters& parameters)
+    : codec_(parameters.codec_id) {
+  if (parameters.extradata == nullptr) return;
+  const Bytes data(parameters.extradata,
+                   static_cast<size_t>(std::max(parameters.extradata_size, 0)));
+  constexpr size_t kAv1HeaderBytes = 4;
+  if (codec_ == AV_CODEC_ID_MPEG4) {
+    ForEachStartCode(data, [this](Bytes unit) { ReadMpeg4Header(unit); });
+  } else if (codec_ == AV_CODEC_ID_AV1 && data.size() > kAv1HeaderBytes) {
+    ReadAv1(data.subspan(kAv1HeaderBytes));
+  }
+}
+
+bool ShownPackets::Read(const bulkhead_packet& packet) {
+  const Bytes data(packet.data, packet.bytes);
+  drops_held_ = false;
+  switch (codec_) {
+    case AV_CODEC_ID_VP8:
+      return Vp8Shows(data);
+    case AV_CODEC_ID_VP9:
+      return ReadVp9Header(packet.data, packet.bytes).shows;
+    case AV_CODEC_ID_AV1:
+      return ReadAv1(data);
+    case AV_CODEC_ID_MPEG4:
+      return ReadMpeg4(data);
+    case AV_CODEC_ID_MPEG1VIDEO:
+    case AV_CODEC_ID_MPEG2VIDEO:
+      return ReadMpeg2(data);
+    case AV_CODEC_ID_DIRAC:
+      return DiracShows(data);
+    case AV_CODEC_ID_THEORA:
+      return data.empty() || (data[0] & 0x80) == 0;
+    default:
+      return true;
+  }
+}
+
+// Reads the units of a packet (AV1 bitstream specification, sections 5.3, 5.5.1
+// and 5.9.2).
+bool ShownPackets::ReadAv1(Bytes packet) {
+  constexpr uint32_t kSequence = 1;
+  constexpr uint32_t kFrameHeader = 3;
+  constexpr uint32_t kFrame = 6;
+  if (packet.empty()) return true;
+  while (!packet.empty()) {
+    const uint32_t type = packet[0] >> 3 & 0xf;
+    const size_t head = (packet[0] & 4) != 0 ? 2 : 1;
+    const bool has_size = (packet[0] & 2) != 0;
+    if ((packet[0] & 0x80) != 0 || packet.size() < head) return true;
+    packet = packet.subspan(head);
+    size_t size = packet.size();
+    if (has_size) {
+      size = 0;
+      size_t bytes = 0;
+      bool more = true;
+      for (; more && bytes < 5 && bytes < packet.size(); ++bytes) {
+        size |= size_t{packet[bytes] & 0x7fu} << (7 * bytes);
+        more = (packet[bytes] & 0x80) != 0;
+      }
+      packet = packet.subspan(bytes);
+      if (more || size > packet.size()) return true;
+    }
+    HeaderBits bits(packet.data(), size);
+    if (type == kSequence) {
+      bits.Bits(4);  // profile, still picture
+      is_reduced_ = bits.Bit() != 0;
+    } else if (type == kFrame || type == kFrameHeader) {
+      // The reduced header of a still picture has neither of the two flags.
+      const bool shows_existing = bits.Bit() != 0;
+      bits.Bits(2);  // type
+      if (is_reduced_ || shows_existing || bits.Bit() != 0) return true;
+    }
+    packet = packet.subspan(size);
+  }
+  return false;
+}
+
+// Reads what matters of the header of a video object layer and of user data
+// (ISO/IEC 14496-2, sections 6.2.3 and 6.2.2.1).
+void ShownPackets::ReadMpeg4Header(Bytes unit) {
+  constexpr uint8_t kUserData = 0xb2;
+  if (unit[0] == kUserData) {
+    const std::string text(
+        unit.begin() + 1,
+        unit.begin() + std::min<ptrdiff_t>(std::ssize(unit), 64));
+    int version = 0;
+    int build = 0;
+    char last = 0;
+    if (std::sscanf(text.c_str(), "DivX%dBuild%d%c", &version, &build, &last) ==
+            3 ||
+        std::sscanf(text.c_str(), "DivX%db%d%c", &version, &build, &last) ==
+            3) {
+      packs_ = last == 'p';
+    }
+    return;
+  }
+  if (unit[0] < 0x20 || unit[0] > 0x2f) return;
+  HeaderBits bits(unit.data() + 1, unit.size() - 1);
+  bits.Bit();  // random access
+  constexpr uint32_t kSimpleStudio = 14;
+  constexpr uint32_t kCoreStudio = 15;
+  const uint32_t type = bits.Bits(8);
+  time_bits_ = 0;
+  // These have other headers.
+  if (type == kSimpleStudio || type == kCoreStudio) return;
+  uint32_t version = 1;
+  if (bits.Bit() != 0) {
+    version = bits.Bits(4);
+    bits.Bits(3);  // priority
+  }
+  if (bits.Bits(4) == 15) bits.Bits(16);  // aspect ratio
+  if (bits.Bit() != 0) {                  // control parameters
+    bits.Bits(3);
+    if (bits.Bit() != 0) {
+      for (int i = 0; i < 79; ++i) bits.Bit();  // buffer
+    }
+  }
+  constexpr uint32_t kGrayscale = 3;
+  if (bits.Bits(2) == kGrayscale && version != 1) bits.Bits(4);
+  bits.Bit();
+  const uint32_t resolution = bits.Bits(16);
+  if (resolution > 0) {
+    time_bits_ = std::max(static_cast<int>(std::bit_width(resolution - 1)), 1);
+  }
+}
+
+bool ShownPackets::IsCoded(Bytes vop) const {
+  constexpr int kMostSeconds = 1 << 10;
+  if (time_bits_ == 0) return true;
+  HeaderBits bits(vop.data() + 1, vop.size() - 1);
+  bits.Bits(2);  // type
+  for (int i = 0; i < kMostSeconds && bits.Bit() != 0; ++i) {
+  }
+  bits.Bit();
+  bits.Bits(time_bits_);
+  // Where no 1 follows, the header of the layer is not that of this VOP.
+  return bits.Bit() == 0 || bits.Bit() != 0;
+}
+
+bool ShownPackets::ReadMpeg4(Bytes packet) {
+  constexpr uint8_t kVop = 0xb6;
+  constexpr uint8_t kPredicted = 0x40;
+  constexpr uint8_t kXvidDelay = 0x7f;  // a whole packet
+  if (packet.size() == 1 && packet[0] == kXvidDelay) return false;
+  constexpr size_t kLeastPacked = 8;
+  int vops = 0;
+  bool is_coded = false;
+  // Whether the first and the second VOP may be kept for the next packet.
+  std::array<bool, 2> is_held{};
+  const Bytes searched =
+      packs_ ? packet : packet.first(std::min(packet.size(), kHeadersBytes));
+  const bool found = ForEachStartCode(searched, [&](Bytes unit) {
+    ReadMpeg4Header(unit);
+    if (unit.size() < 2 || unit[0] != kVop) return;
+    if (vops == 0) is_coded = IsCoded(unit);
+    if (vops < 2) {
+      is_held[static_cast<size_t>(vops)] =
+          packs_ && (unit[1] & kPredicted) == 0;
+    }
+    ++vops;
+  });
+  if (!found || (vops == 0 && searched.size() < packet.size())) return true;
+  if (vops == 0) return is_coded;
+  // libavcodec keeps the second VOP of a packet for the next packet, unless it
+  // is predicted from the first alone. Of that packet it then keeps the first.
+  const bool shows_packed = std::exchange(
+      holds_packed_,
+      holds_packed_ ? is_held[0] && packet.size() >= kLeastPacked : is_held[1]);
+  has_packed_ = has_packed_ || holds_packed_;
+  return shows_packed || is_coded;
+}
+
+bool ShownPackets::ReadMpeg2(Bytes packet) {
+  constexpr uint8_t kLastSlice = 0xaf;
+  constexpr uint8_t kSequence = 0xb3;
+  constexpr uint8_t kExtension = 0xb5;
+  bool has_picture = false;
+  bool has_sequence = false;
+  std::array<uint8_t, 6> sequence{};
+  int height = 0;
+  bool is_delayed = true;
+  const Bytes searched = packet.first(std::min(packet.size(), kHeadersBytes));
+  const bool found = ForEachStartCode(searched, [&](Bytes unit) {
+    // 0 begins a picture. Slices without one had a header that is damaged.
+    has_picture = has_picture || unit[0] <= kLastSlice;
+    // The size and the aspect ratio (ITU-T H.262, section 6.2.2.1).
+    if (unit[0] == kSequence && unit.size() > 4) {
+      has_sequence = true;
+      sequence = {unit[1], unit[2], unit[3],
+                  static_cast<uint8_t>(unit[4] & 0xf0)};
+      height = (unit[2] & 0xf) << 8 | unit[3];
+    }
+    // More of the size, and whether frames are progressive, which matters where
+    // the fields need other room (section 6.2.2.3).
+    if (unit[0] == kExtension && unit.size() > 6 && unit[1] >> 4 == 1 &&
+        has_sequence) {
+      const int mask = FFALIGN(height, 16) != FFALIGN(height, 32) ? 0x09 : 0x01;
+      sequence[4] = static_cast<uint8_t>(unit[2] & mask);
+      sequence[5] = static_cast<uint8_t>(unit[3] & 0xe0);
+      is_delayed = (unit[6] & 0x80) == 0;  // low_delay
+    }
+  });
+  if (!found) return true;
+  if (has_sequence) {
+    drops_held_ = holds_ && has_sequence_ && sequence != sequence_;
+    has_sequence_ = true;
+    sequence_ = sequence;
+    is_delayed_ = is_delayed;
+  }
+  const bool shows = has_picture || searched.size() < packet.size();
+  // libavcodec gives the picture for the end of a sequence that comes alone.
+  constexpr size_t kEndBytes = 4;
+  if (shows || packet.size() == kEndBytes) holds_ = shows && is_delayed_;
+  return shows;
+}
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "backends/sdk/bulkhead_backend.h"
+
+namespace bulkhead::worker {
+
+// What tells that a stream goes on behind the last packet that could be read:
+// an error, a declared size or packets. Nothing does, as long as these three
+// have the values that they have here.
+struct MissingEnd {
+  // What libavformat said where it stopped before the end of the file; empty if
+  // it read to the end.
+  std::string error;
+  // The offset in the file up to which libavformat has read; -1 if unknown.
+  int64_t byte = -1;
+  // The size that the file should have according to its header (MP4, Matroska,
+  // RIFF), if that is more than it has; -1 otherwise.
+  int64_t declared_size = -1;
+  // How many packets the header lists behind the last one that was read (MP4,
+  // AVI); 0 if it does not tell.
+  uint64_t packets = 0;
+  // Where the stream ends according to the header, in its time base (MP4,
+  // Matroska, FLAC; RIFF only of a file that is cut off), which alone tells
+  // nothing: sound files end earlier. BULKHEAD_NO_TIMESTAMP: unknown.
+  int64_t end = BULKHEAD_NO_TIMESTAMP;
+  // That time is rounded (Matroska).
+  bool is_rounded = false;
+  // That time is known to be that of the stream, and not of another one of the
+  // file (Matroska).
+  bool is_of_stream = false;
+  // The file ends within the last packet that was read.
+  bool ends_in_packet = false;
+};
+
+}  // namespace bulkhead::worker

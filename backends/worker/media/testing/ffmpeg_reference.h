@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/worker/media/convert/output_converter.h"
+#include "backends/worker/media/decode/decoder.h"
+#include "backends/worker/media/demux/demuxer.h"
+#include "ipc/error.h"
+
+namespace bulkhead::worker {
+
+// References for tests: the output of the ffmpeg command on this machine, and
+// the worker's output for the same file. Hashes recorded on another machine
+// would be useless, since colour conversion differs between CPUs.
+
+bool HasFfmpeg();
+
+// Runs `ffmpeg` with these arguments (shell syntax). Returns false if it
+// failed.
+bool RunFfmpeg(const std::string& arguments);
+
+// Returns the hash (murmur3) of each frame of stream `map` ("0:v:0"), decoded
+// by ffmpeg with one thread, after `filters`, in pixel format `format`; if that
+// is empty, as the decoder makes it, and not turned upright.
+std::vector<std::string> FfmpegHashes(const std::string& path,
+                                      const std::string& map,
+                                      const std::string& format = "rgb24",
+                                      const std::string& filters = "");
+
+struct Decoding {
+  std::vector<std::string> hashes;
+  std::vector<int64_t> timestamps;
+  uint64_t delivered_in_place = 0;
+};
+
+// Decodes a stream with Demuxer, the cpu backend and FrameDelivery into a pool
+// of three slots, of sixteen for native pictures. Floats are hashed as the
+// 16-bit numbers that they were made from; a float that no such number gives is
+// an error.
+ipc::Expected<Decoding> DecodeFile(const std::string& path,
+                                   int32_t stream_index,
+                                   const OutputFormat& format = {});
+
+// Decodes from the demuxer's position, and returns the frames at or after
+// `not_before`.
+ipc::Expected<Decoding> DecodeOnward(Demuxer& demuxer, int64_t not_before,
+                                     const OutputFormat& format = {});
+
+// Opens a demuxer for a file. The file stays open until the process ends.
+ipc::Expected<std::unique_ptr<Demuxer>> OpenFile(
+    const std::string& path, int32_t stream_index,
+    StreamKind kind = StreamKind::kVideo);
+
+// Returns the samples of the first audio stream as `ffmpeg -f f32le` writes
+// them, with one decoding thread and further `options` (" -ar 48000").
+std::vector<float> FfmpegSamples(const std::string& path,
+                                 const std::string& options);
+
+// Returns the path of a file in the running test's own directory.
+std::string TemporaryPath(const std::string& name);
+
+}  // namespace bulkhead::worker
