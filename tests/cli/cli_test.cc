@@ -297,6 +297,27 @@ TEST_F(Cli, FramesThatTheHeaderCountsAndNobodyShowsAreNotMissing) {
   }
 }
 
+// AVI counts the chunks without bytes, by which it shows a picture longer.
+TEST_F(Cli, ChunksWithoutBytesAreNoMissingFrames) {
+  const std::string path = TemporaryDirectory() + "/packed.avi";
+  ASSERT_EQ(RunFfmpeg({"-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1.6",
+                       "-c:v", "libxvid", "-bf", "2", path})
+                .exit_code,
+            0);
+  for (const auto& words :
+       std::vector<std::vector<std::string>>{{}, {"--at", "30"}}) {
+    std::vector<std::string> command = {"decode", path, "--json", "--format",
+                                        "null"};
+    command.insert(command.end(), words.begin(), words.end());
+    const ProgramResult result = Run(command);
+    EXPECT_EQ(result.exit_code, 0) << result.Describe();
+    EXPECT_EQ(result.errors.find("header"), std::string::npos) << result.errors;
+    const auto facts = nlohmann::json::parse(result.output, nullptr, false);
+    ASSERT_FALSE(facts.is_discarded()) << result.output;
+    EXPECT_LT(facts["frame_count"], facts["frame_count_from_header"]);
+  }
+}
+
 TEST_F(Cli, DoctorIsContent) {
   const ProgramResult result = Run({"doctor"});
   EXPECT_EQ(result.exit_code, 0) << result.Describe() << result.output;

@@ -197,7 +197,9 @@ bool LacksFrames(const VideoMetadata& metadata, const FileOutcome& outcome,
     return false;
   }
   const auto& duration = metadata.duration_seconds_from_header;
-  if (!end || !duration || !metadata.average_fps) return true;
+  // AVI counts chunks without bytes as well, and only a pass finds the end.
+  if (!end) return false;
+  if (!duration || !metadata.average_fps) return true;
   const double missing =
       metadata.begin_seconds_from_header.value_or(0) + *duration - *end;
   return missing * *metadata.average_fps > 1.5;
