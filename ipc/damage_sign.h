@@ -9,9 +9,9 @@ namespace bulkhead::ipc {
 // list is the whole rule of what is an error, what is a note, and what is
 // nothing (what has no sign here); core/application/damage.md explains it.
 //
-// What `ffmpeg -v warning` plays without a word has no sign of an error: those
-// come from the decoder, from libavformat where it stops, and from what the
-// header of the file itself counts.
+// A stream that `ffmpeg -v warning` plays without a word has no sign of an
+// error: those come from the decoder, from libavformat where it stops, and from
+// what the header of the file itself counts.
 //
 // Travels as Sign in schema/session.capnp, in the same order.
 enum class DamageSign : uint8_t {

@@ -339,7 +339,7 @@ struct Unseen {
   epoch @0 :UInt32;
   frames @1 :List(UnseenFrame);
   words @2 :Text;
-  # What the backend said of the lost frames (last_error), or libavformat where it
+  # Quotes the backend about the lost frames (last_error), or libavformat where it
   # stopped (`stopped`, notInIndex); may be empty. The host uses the first 480
   # bytes.
 }
@@ -379,12 +379,12 @@ struct UnseenFrame {
     # and takes as many notes in a step as there may be frames.
   }
   sign @7 :Sign;
-  # What showed the damage, or what the note is about. The host refuses the sign
+  # Names what showed the damage, or what the note is about. The host refuses the sign
   # of a note for damage, and the other way round.
 }
 
 enum Sign {
-  # What the signs mean, and which of them are notes: ../damage_sign.h, which has
+  # ../damage_sign.h says what the signs mean, and which of them are notes. It has
   # the same order.
   unknown @0;
   rejected @1;
@@ -678,7 +678,7 @@ struct LostSamples {
   # Likewise where the headers tell no size: the number of samples that the
   # stream should have, more than `first`. -1 otherwise.
   sign @9 :Sign;
-  # What showed it. With the sign of a note, no sample is lost: `count` is 0, no
+  # Names what showed it. With the sign of a note, no sample is lost: `count` is 0, no
   # silence is published, and the order of the runs does not apply.
 }
 

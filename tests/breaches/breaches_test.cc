@@ -241,9 +241,8 @@ TEST_F(BreachTest, FramesThatABackendLosesAreDamage) {
             Not(HasSubstr("is damaged;"))));
 }
 
-// Whether a backend or the file is to blame is known from the headers of
-// keyframes of H.264, HEVC, VP8 and VP9. For other codecs, the error names
-// both.
+// The headers of keyframes of H.264, HEVC, VP8 and VP9 tell whether a backend
+// or the file is to blame. For other codecs, the error names both.
 TEST_F(BreachTest, ABackendThatGivesNoFrameIsNamedForEachCodec) {
   std::vector<std::string> files;
   for (const SampleFile& file : MediaFiles()) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is told of damage: one packet is taken out of a stream (in MPEG-TS the
-// transport packets that hold it), zeroed in part, or has flipped bits. No
-// picture that differs from the intact file's is delivered without an error or
-// a note, but where IsKnownWrong(). Prints a row of a table for each codec,
-// container and kind of damage.
+// Damages a stream and looks at what is told of it: one packet is taken out (in
+// MPEG-TS the transport packets that hold it), zeroed in part, or has flipped
+// bits. No picture that differs from the intact file's is delivered without an
+// error or a note, but where IsKnownWrong(). Prints a row of a table for each
+// codec, container and kind of damage.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ bool IsKnownWrong(const std::string& file, Damage damage) {
   return damage != Damage::kTakenOut && !file.starts_with("mpeg");
 }
 
-// What was told and delivered of the files of one kind of damage.
+// Told counts what was told and delivered of the files of one kind of damage.
 struct Told {
   std::set<std::string> errors;
   std::set<std::string> notes;

@@ -6,8 +6,8 @@
 
 namespace bulkhead::tests {
 
-// What the ffmpeg program plays of a file on this machine: with one thread and
-// else its defaults, and with `-v warning`.
+// Plays files with the ffmpeg program of this machine: with one thread and else
+// its defaults, and with `-v warning`.
 
 // Returns what ffmpeg has printed about a file, without what says nothing of
 // its pictures and samples: about the conversion of pictures, about guesses
@@ -16,8 +16,8 @@ std::string ComplaintsIn(const std::string& errors);
 
 struct PlayedPictures {
   bool has_stream = false;
-  // Of each picture as RGB24, upright; as HashOf() in
-  // tests/support/frame_hash.h.
+  // The hash of each picture as RGB24, upright, as HashOf() in
+  // tests/support/frame_hash.h makes it.
   std::vector<std::string> hashes;
   std::string complaints;  // empty: ffmpeg plays them without a word
 };

@@ -22,7 +22,7 @@ struct UnseenFrame {
     kNote,
   };
   Fate fate = Fate::kSound;
-  // What showed the damage, or what the note is about.
+  // Names what showed the damage, or what the note is about.
   ipc::DamageSign sign = ipc::DamageSign::kUnknown;
   int64_t pts = 0;        // in the time base; ipc::kNoTimestamp: unknown
   int64_t duration = 0;   // in the time base; 0: unknown
@@ -30,7 +30,7 @@ struct UnseenFrame {
   // The number of frames; more than 1 only without a timestamp, or as an
   // estimate for kNotInIndex. 0 for a note.
   uint64_t count = 0;
-  // What the backend said of a lost frame, or libavformat where it stopped
+  // Quotes the backend about a lost frame, or libavformat where it stopped
   // (kStopped); empty otherwise.
   std::string words = {};
   // Only for kNotInIndex: the offset behind the lost bytes, and the size that

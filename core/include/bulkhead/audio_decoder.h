@@ -101,9 +101,11 @@ struct AudioSamples {
 // A run of consecutive damaged samples, or a note, as the worker reported it.
 struct DamagedSamples {
   DamageKind kind = DamageKind::kDamage;
-  // What showed the damage of the first sample, or what the note is about.
+  // Names what showed the damage of the first sample, or what the note is
+  // about.
   DamageSign sign = DamageSign::kUnknown;
-  // Of each channel, at the delivered sample rate; 0 for a note.
+  // The number of samples of each channel, at the delivered sample rate; 0 for
+  // a note.
   uint64_t samples = 0;
   // The number of the first one, or of the sample at which the note is; the
   // first sample of the stream has number 0.

@@ -75,9 +75,10 @@ struct VideoMetadata : StreamTiming {
 // A run of consecutive damaged frames, or a note, as the worker reported it.
 struct DamagedRange {
   DamageKind kind = DamageKind::kDamage;
-  // What showed the damage of the first frame, or what the note is about.
+  // Names what showed the damage of the first frame, or what the note is about.
   DamageSign sign = DamageSign::kUnknown;
-  // An estimate, at least 1, if not_in_index; 0 for a note.
+  // The number of frames; an estimate, at least 1, if not_in_index; 0 for a
+  // note.
   uint64_t frames = 0;
   // The first and the last frame number, both damaged. nullopt: this is a note,
   // or the timestamps of the stream give no order, so only the number of

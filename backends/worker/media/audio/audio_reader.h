@@ -148,7 +148,7 @@ class AudioReader {
   std::vector<Packet> packets_;  // all packets decoded so far, from the first
   uint64_t jumps_ = 0;
 
-  // What the packet has yielded that is being decoded.
+  // The samples of the packet that is being decoded.
   std::vector<AudioSamples> taken_;
   AudioTimeline::Rejection rejection_;
 

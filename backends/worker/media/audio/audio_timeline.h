@@ -32,7 +32,7 @@ namespace bulkhead::worker {
 // durations are hostile. A value type: a copy goes on from the same place.
 class AudioTimeline {
  public:
-  // What the decoder said of a packet that it rejected; nullopt if it did not.
+  // Quotes the decoder about a packet that it rejected; nullopt if it took it.
   using Rejection = std::optional<std::string>;
 
   explicit AudioTimeline(const StreamFacts& facts);

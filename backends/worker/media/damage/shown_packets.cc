@@ -193,7 +193,8 @@ bool ShownPackets::ReadMpeg4(Bytes packet) {
   constexpr size_t kLeastPacked = 8;
   int vops = 0;
   bool is_coded = false;
-  // Whether the first and the second VOP may be kept for the next packet.
+  // True for the first and the second VOP if it may be kept for the next
+  // packet.
   std::array<bool, 2> is_held{};
   const Bytes searched =
       packs_ ? packet : packet.first(std::min(packet.size(), kHeadersBytes));

@@ -8,12 +8,12 @@
 
 namespace bulkhead::worker {
 
-// What tells that a stream goes on behind the last packet that could be read:
-// an error, a declared size or packets. Nothing does, as long as these three
-// have the values that they have here.
+// MissingEnd holds the signs that a stream goes on after the last packet that
+// could be read: an error, a declared size, packets. As long as these three
+// have the values that they have here, the stream is whole.
 struct MissingEnd {
-  // What libavformat said where it stopped before the end of the file; empty if
-  // it read to the end.
+  // The error with which libavformat stopped before the end of the file; empty
+  // if it read to the end.
   std::string error;
   // The offset in the file up to which libavformat has read; -1 if unknown.
   int64_t byte = -1;
@@ -23,9 +23,9 @@ struct MissingEnd {
   // How many packets the header lists behind the last one that was read (MP4,
   // AVI); 0 if it does not tell.
   uint64_t packets = 0;
-  // Where the stream ends according to the header, in its time base (MP4,
-  // Matroska, FLAC; RIFF only of a file that is cut off), which alone tells
-  // nothing: sound files end earlier. BULKHEAD_NO_TIMESTAMP: unknown.
+  // The end of the stream according to the header, in the stream's time base
+  // (MP4, Matroska, FLAC; RIFF only of a file that is cut off). Alone it is no
+  // sign: whole files end earlier. BULKHEAD_NO_TIMESTAMP: unknown.
   int64_t end = BULKHEAD_NO_TIMESTAMP;
   // That time is rounded (Matroska).
   bool is_rounded = false;
