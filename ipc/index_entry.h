@@ -15,14 +15,19 @@ inline constexpr int64_t kNoTimestamp = INT64_MIN;
 struct IndexEntry {
   int64_t pts;       // in the stream time base; kNoTimestamp if there is none
   int64_t duration;  // in the stream time base; 0 if unknown
+  int64_t position;  // byte of the packet in the file; -1 if unknown
+  // A hash of the packet's bytes if the packet is a point of access: a decoder
+  // that begins there gives the pictures of one that began at the first packet.
+  // Else 0.
+  uint32_t check;
   uint8_t keyframe;  // 0 or 1; readers treat every other value as 1
   // 1 if the packet has no presentation time, or if the presentation time of
   // this or an earlier packet contradicts the order of the pictures; else 0.
   // Readers treat every other value as 1.
   uint8_t disordered;
-  uint8_t reserved[6];  // written as zero, never read
+  uint8_t reserved[2];  // written as zero, never read
 };
-static_assert(sizeof(IndexEntry) == 24);
+static_assert(sizeof(IndexEntry) == 32);
 static_assert(alignof(IndexEntry) == 8);
 static_assert(std::is_trivially_copyable_v<IndexEntry>);
 

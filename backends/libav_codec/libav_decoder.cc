@@ -6,6 +6,7 @@
 #include <limits>
 
 extern "C" {
+#include <libavutil/imgutils.h>
 #include <libavutil/opt.h>
 }
 
@@ -66,6 +67,32 @@ AVCodecContext* OwningContext(void* object) {
                                        type->parent_log_context_offset);
   }
   return nullptr;
+}
+
+// Returns how many bytes a packet of raw pictures has at least. libavcodec
+// fills pictures of few bits a pixel from what there is, and leaves the rest as
+// the memory was. Returns 0 where it checks that itself.
+int64_t LeastBytes(const AVCodecContext& context) {
+  if (context.codec_id != AV_CODEC_ID_RAWVIDEO) return 0;
+  int bits = 0;
+  switch (context.pix_fmt) {
+    case AV_PIX_FMT_MONOWHITE:
+    case AV_PIX_FMT_MONOBLACK:
+      bits = 1;
+      break;
+    case AV_PIX_FMT_PAL8:
+      bits = context.bits_per_coded_sample;
+      if (bits != 1 && bits != 2 && bits != 4) bits = 8;
+      break;
+    default: {
+      constexpr unsigned kTagWithoutCheck = MKTAG('B', 'I', 'T', 0);
+      const bool checked = (context.codec_tag & 0xffffff) != kTagWithoutCheck;
+      return checked ? 0
+                     : av_image_get_buffer_size(context.pix_fmt, context.width,
+                                                context.height, 1);
+    }
+  }
+  return (int64_t{context.width} * bits + 7) / 8 * context.height;
 }
 
 // Returns the flags by which a decoder rejects a packet whose own checksum is
@@ -204,6 +231,11 @@ bulkhead_result LibavDecoder::SendTranslated(AVPacket* packet) {
   // Skips an empty packet, as FFmpeg does; libavcodec would take it for the end
   // of the stream.
   if (packet->size == 0) return BULKHEAD_OK;
+  if (packet->size < LeastBytes(*context_)) {
+    last_error_ = "a raw picture has " + std::to_string(packet->size) +
+                  " bytes, and needs " + std::to_string(LeastBytes(*context_));
+    return BULKHEAD_BAD_INPUT;
+  }
   if (stream_side_data_ && !AddStreamSideData(*stream_side_data_, packet)) {
     last_error_ = "no memory for the stream's side data";
     return BULKHEAD_OUT_OF_MEMORY;

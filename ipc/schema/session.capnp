@@ -241,6 +241,13 @@ struct Play {
     sample @6 :Int64;
     # Starts with this sample, where the first sample of the stream has number
     # 0. Audio only, and the only start for audio.
+    packet :group {
+      # Starts at the packet that an entry of the index describes, or at the
+      # beginning if a seek does not arrive at that very packet.
+      timestamp @8 :Int64;
+      position @9 :Int64;
+      check @10 :UInt32;
+    }
   }
   skipBefore @4 :Int64 = -9223372036854775808;
   # Frames with a lower timestamp are decoded but neither converted nor
@@ -331,7 +338,7 @@ struct Entered {
     beginning @1 :Void;
     keyframe @2 :Int64;
     # The timestamp of the packet that is decoded first. The host refuses it for
-    # a play from the beginning.
+    # a play from the beginning, and one of another packet than it asked for.
   }
 }
 
@@ -456,6 +463,9 @@ struct Opened {
   # 0 unspecified, 1 left, 2 center, 3 top left, 4 top, 5 bottom left, 6 bottom.
   verticalFlip @25 :Bool;
   # True if the pictures were flipped vertically before the rotation.
+  threads @26 :UInt32;
+  # The number of threads that the decoder was asked for: Open.threads, or 1
+  # where its pictures would depend on the number.
 }
 
 const packetsPerReport :UInt64 = 1000;
@@ -596,6 +606,9 @@ struct PublishedFrame {
   # without Output.autoscale.
   sign @14 :Sign;
   # Only if `damaged`: what showed it. The host refuses the sign of a note.
+  check @15 :UInt32;
+  # If the packet is a point of access: as in the index (../index_entry.h). Else
+  # 0.
 }
 
 struct PictureFacts {

@@ -146,6 +146,8 @@ void LyingSession::Scan() {
   for (int64_t i = 0; i < kLyingFrames; ++i) {
     entries.push_back({.pts = i,
                        .duration = 1,
+                       .position = -1,
+                       .check = i % kKeyframeInterval == 0 ? 1u : 0u,
                        .keyframe = i % kKeyframeInterval == 0,
                        .reserved = {}});
   }
@@ -189,12 +191,14 @@ void LyingSession::Play(schema::Play::Reader play) {
     position_ = 0;
   } else if (start.isKeyframe()) {
     position_ = start.getKeyframe() / kKeyframeInterval * kKeyframeInterval;
+  } else if (start.isPacket()) {
+    position_ = start.getPacket().getTimestamp();
   }
   if (start.isSample()) position_ = start.getSample();
   TellIf(Step::kPlay);
   if (is_audio_) return;
   if (!start.isBeginning()) TellIf(Step::kSeek);
-  if (!start.isOnward()) ReplyEntered(start.isKeyframe());
+  if (!start.isOnward()) ReplyEntered(start.isKeyframe() || start.isPacket());
   TellIf(Step::kEntered);
   for (; position_ < play.getSkipBefore(); ++position_) {
     ReplyUnseen([this](auto frame) { frame.setPts(position_); });
@@ -266,6 +270,7 @@ void LyingSession::ReplyOpened(
       [&](schema::Reply::Builder reply) {
         auto opened = reply.initOpened();
         opened.setStreamCount(1);
+        opened.setThreads(1);
         opened.setCodec("made-up");
         opened.setPixelFormat(kLyingFormat);
         opened.setWidth(kLyingWidth);
@@ -306,6 +311,7 @@ bool LyingSession::Publish(
         frame.setPts(position_);
         frame.setDuration(1);
         frame.setKeyframe(position_ % kKeyframeInterval == 0);
+        frame.setCheck(position_ % kKeyframeInterval == 0 ? 1 : 0);
         frame.setFingerprint(static_cast<uint64_t>(position_));
         if (change) change(frame);
       });

@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (size_t i = 0; i < index->size(); ++i) {
     FUZZ_CHECK(i == 0 || (*index)[i - 1].pts < (*index)[i].pts);
     FUZZ_CHECK(index->Find((*index)[i].pts) == i);
-    FUZZ_CHECK(index->KeyframeOf(i) <= i);
+    FUZZ_CHECK(index->EntryOf(i).value_or(0) <= i);
   }
   return 0;
 }

@@ -48,6 +48,7 @@ std::vector<uint64_t> Opened() {
   capnp::MallocMessageBuilder message;
   auto opened = message.initRoot<schema::Reply>().initOpened();
   opened.setStreamCount(1);
+  opened.setThreads(1);
   opened.setPixelFormat("yuv420p");
   opened.setWidth(16);
   opened.setHeight(8);

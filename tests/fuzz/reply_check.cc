@@ -274,7 +274,7 @@ void ReplyCheck::CheckIndex() {
   index.Finish();
   FUZZ_CHECK(index.size() <= limits_.index_frames);
   for (size_t i = 0; i < index.size(); ++i) {
-    FUZZ_CHECK(index.KeyframeOf(i) <= i);
+    FUZZ_CHECK(index.EntryOf(i).value_or(0) <= i);
     if (!index.timestamped()) continue;
     FUZZ_CHECK(i == 0 || index[i - 1].pts < index[i].pts);
     FUZZ_CHECK(index.Find(index[i].pts) == i);

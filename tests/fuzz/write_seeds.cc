@@ -77,6 +77,7 @@ constexpr char kMapped = 8;
 void FillOpened(schema::Opened::Builder opened, bool floats = false,
                 const char* format = "yuv420p") {
   opened.setStreamCount(2);
+  opened.setThreads(1);
   opened.setCodec("h264");
   opened.setPixelFormat(format);
   opened.setContainer("matroska,webm");
@@ -165,10 +166,10 @@ void WriteFrames() {
 }
 
 void WriteIndex() {
-  const IndexEntry entries[] = {{0, 40, 1, 0, {}},
-                                {80, 40, 0, 0, {}},
-                                {40, 40, 0, 0, {}},
-                                {120, 0, 1, 0, {}}};
+  const IndexEntry entries[] = {{0, 40, 48, 7, 1, 0, {}},
+                                {80, 40, 90, 0, 0, 0, {}},
+                                {40, 40, 120, 0, 0, 0, {}},
+                                {120, 0, -1, 7, 1, 0, {}}};
   Replies(kRgb)
       .Add([](auto reply) { FillOpened(reply.initOpened()); })
       .Add([&](auto reply) {

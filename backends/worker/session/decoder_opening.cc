@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/session/decoder_opening.h"
 
+#include <string_view>
 #include <vector>
 
+#include "backends/worker/media/damage/mpeg4_layer.h"
 #include "backends/worker/session/allowed_lists.h"
 
 namespace bulkhead::worker {
@@ -31,6 +33,14 @@ DemuxerLimits DemuxerLimitsOf(ipc::schema::Open::Reader open) {
           AllowedMediaOf(open.getAllowed())};
 }
 
+uint32_t DecoderOpening::ThreadsFor(
+    const bulkhead_codec_parameters& codec) const {
+  const bool depends =
+      codec.codec != nullptr && std::string_view(codec.codec) == "mpeg4" &&
+      Mpeg4DependsOnThreads({codec.extradata, codec.extradata_bytes});
+  return depends ? 1 : threads_;
+}
+
 ipc::Expected<std::unique_ptr<Decoder>> DecoderOpening::Open(
     const bulkhead_backend& backend, const bulkhead_runtime& runtime,
     const bulkhead_codec_parameters& codec) const {
@@ -43,7 +53,7 @@ ipc::Expected<std::unique_ptr<Decoder>> DecoderOpening::Open(
   parameters.size = sizeof(parameters);
   parameters.device = device_;
   parameters.codec = &codec;
-  parameters.threads = threads_;
+  parameters.threads = ThreadsFor(codec);
   parameters.incarnation = incarnation_;
   parameters.options = options.data();
   parameters.option_count = options.size();

@@ -25,6 +25,9 @@ class DecoderOpening {
   ipc::Expected<std::unique_ptr<Decoder>> Open(
       const bulkhead_backend& backend, const bulkhead_runtime& runtime,
       const bulkhead_codec_parameters& codec) const;
+  // Returns how many threads the decoder of such a stream gets: as many as the
+  // host asks for, or one if its pictures would depend on their number.
+  uint32_t ThreadsFor(const bulkhead_codec_parameters& codec) const;
   // Returns whether an examiner looks at every call of the decoder.
   bool has_examiner() const { return examiner_ && *examiner_ != nullptr; }
 

@@ -21,7 +21,7 @@ namespace {
 
 namespace schema = ipc::schema;
 
-constexpr size_t kIndexEntriesPerChunk = 1000;
+constexpr size_t kIndexEntriesPerChunk = 750;
 constexpr uint32_t kFingerprintRowStep = 16;
 constexpr size_t kUnseenPerMessage = 128;
 constexpr size_t kUnseenWords =
@@ -188,6 +188,8 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
         opened.setColorRange(facts.color_range);
         opened.setChromaLocation(static_cast<uint8_t>(facts.chroma_location));
         opened.setElementType(static_cast<schema::ElementType>(shape.element));
+        opened.setThreads(
+            opening_.ThreadsFor(reader_->demuxer().codec_parameters()));
         opened.setUprightWidth(converter_->upright_size().width);
         opened.setUprightHeight(converter_->upright_size().height);
       });
@@ -260,14 +262,23 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
   // that a damaged picture looks the same wherever playing began. A stream that
   // is still at its beginning stays there, also where its first picture is the
   // keyframe that is asked for.
+  std::optional<int64_t> entry;
+  if (start.isKeyframe()) entry = start.getKeyframe();
+  if (start.isPacket()) entry = start.getPacket().getTimestamp();
   const bool stays =
       reader_->at_beginning() &&
-      (!start.isKeyframe() || (reader_->has_picture() &&
-                               reader_->picture()->pts == start.getKeyframe()));
+      (!entry || (reader_->has_picture() && reader_->picture()->pts == *entry));
   if (!stays) {
     context_.buffers.Renew();
-    IPC_TRY(start.isKeyframe() ? reader_->SeekToKeyframe(start.getKeyframe())
-                               : reader_->SeekToBeginning());
+    if (start.isPacket()) {
+      const auto packet = start.getPacket();
+      IPC_TRY(reader_->SeekToPacket({.timestamp = packet.getTimestamp(),
+                                     .position = packet.getPosition(),
+                                     .check = packet.getCheck()}));
+    } else {
+      IPC_TRY(entry ? reader_->SeekToKeyframe(*entry)
+                    : reader_->SeekToBeginning());
+    }
   }
   MakeDelivery();
   return context_.replies.Send(
@@ -380,6 +391,7 @@ ipc::Expected<bool> VideoStream::Show() {
                         .pts = frame->pts,
                         .duration = frame->duration,
                         .position = reader_->position(),
+                        .check = reader_->access_check(),
                         .keyframe = frame->keyframe != 0,
                         .damaged = reader_->damaged(),
                         .sign = SignOf(*reader_),
@@ -470,6 +482,7 @@ ipc::Expected<void> VideoStream::Publish(const Begun& begun) {
         frame.setDamaged(picture.damaged);
         frame.setSign(SignOf(picture.sign));
         frame.setPosition(picture.position);
+        frame.setCheck(picture.check);
         frame.setFingerprint(Fingerprint(delivered));
         if (output_.native) {
           SetFacts(frame.initFacts(), picture.facts);

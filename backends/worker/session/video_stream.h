@@ -60,6 +60,7 @@ class VideoStream : public Stream {
     int64_t pts;
     int64_t duration;
     int64_t position;
+    uint32_t check;
     bool keyframe;
     bool damaged;
     ipc::DamageSign sign;

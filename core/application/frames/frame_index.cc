@@ -31,7 +31,7 @@ void FrameIndex::Finish() {
       entries_.begin(), entries_.end(), [](const ipc::IndexEntry& e) {
         return e.pts == ipc::kNoTimestamp || e.disordered != 0;
       });
-  if (timestamped_) timestamped_ = KeyframesAscend();
+  if (timestamped_) timestamped_ = EntriesAscend();
   if (timestamped_) {
     std::stable_sort(entries_.begin(), entries_.end(), earlier);
     timestamped_ = std::adjacent_find(entries_.begin(), entries_.end(),
@@ -41,16 +41,28 @@ void FrameIndex::Finish() {
   }
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].keyframe) keyframes_.push_back(static_cast<uint32_t>(i));
+    if (IsEntry(entries_[i])) {
+      access_points_.push_back(static_cast<uint32_t>(i));
+    }
   }
 }
 
-// Returns true if each keyframe is shown after everything that was decoded
-// before it. In a file whose timestamps begin anew in the middle, a seek by
-// timestamp would find either part.
-bool FrameIndex::KeyframesAscend() const {
+bool FrameIndex::IsEntry(const ipc::IndexEntry& entry) const {
+  return access_ == Access::kChecked ? entry.check != 0 : entry.keyframe != 0;
+}
+
+// Returns true if each frame at which decoding may begin is shown after
+// everything that was decoded before it. In a file whose timestamps begin anew
+// in the middle, a seek by timestamp would find either part. Where no such
+// frame is known, the container's keyframes are looked at.
+bool FrameIndex::EntriesAscend() const {
+  const bool known =
+      std::any_of(entries_.begin(), entries_.end(),
+                  [this](const auto& entry) { return IsEntry(entry); });
   int64_t latest = INT64_MIN;
   for (const ipc::IndexEntry& entry : entries_) {
-    if (entry.keyframe && entry.pts < latest) return false;
+    const bool enters = known ? IsEntry(entry) : entry.keyframe != 0;
+    if (enters && entry.pts < latest) return false;
     latest = std::max(latest, entry.pts);
   }
   return true;
@@ -64,9 +76,11 @@ std::optional<size_t> FrameIndex::Find(int64_t pts) const {
   return static_cast<size_t>(found - entries_.begin());
 }
 
-size_t FrameIndex::KeyframeOf(size_t i) const {
-  const auto after = std::upper_bound(keyframes_.begin(), keyframes_.end(), i);
-  return after == keyframes_.begin() ? 0 : *std::prev(after);
+std::optional<size_t> FrameIndex::EntryOf(size_t i) const {
+  const auto after =
+      std::upper_bound(access_points_.begin(), access_points_.end(), i);
+  if (after == access_points_.begin()) return std::nullopt;
+  return *std::prev(after);
 }
 
 }  // namespace bulkhead::session

@@ -26,9 +26,17 @@ namespace bulkhead::session {
 // never where memory is read. Value type.
 class FrameIndex {
  public:
+  // Where decoding may begin in order to get the pictures of a pass from the
+  // beginning.
+  enum class Access {
+    kChecked,    // at entries with a check, which a scan gives
+    kKeyframes,  // at keyframes, as whoever made the index promises
+  };
+
   // Add() refuses more than `max_frames` entries.
-  explicit FrameIndex(uint64_t max_frames = UINT64_MAX)
-      : max_frames_(max_frames) {}
+  explicit FrameIndex(uint64_t max_frames = UINT64_MAX,
+                      Access access = Access::kChecked)
+      : max_frames_(max_frames), access_(access) {}
 
   // Returns the error for a stream with more than `max_frames` frames.
   static Status TooManyFrames(uint64_t max_frames);
@@ -47,16 +55,20 @@ class FrameIndex {
   // Returns the number of the frame with the timestamp `pts`, or nullopt if
   // there is none. Requires timestamped().
   std::optional<size_t> Find(int64_t pts) const;
-  // Returns the number of the last keyframe at or before frame `i`; 0 if there
-  // is none.
-  size_t KeyframeOf(size_t i) const;
+  // Returns the number of the last frame at or before frame `i` at which
+  // decoding may begin; nullopt if that is the beginning of the stream alone.
+  std::optional<size_t> EntryOf(size_t i) const;
 
  private:
-  bool KeyframesAscend() const;
+  bool IsEntry(const ipc::IndexEntry& entry) const;
+  bool EntriesAscend() const;
 
   uint64_t max_frames_;
+  Access access_;
   std::vector<ipc::IndexEntry> entries_;
-  std::vector<uint32_t> keyframes_;  // ascending positions in entries_
+  // Ascending positions in entries_.
+  std::vector<uint32_t> keyframes_;
+  std::vector<uint32_t> access_points_;
   bool timestamped_ = true;
 };
 

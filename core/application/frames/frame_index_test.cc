@@ -6,10 +6,13 @@
 namespace bulkhead::session {
 namespace {
 
-ipc::IndexEntry At(int64_t pts, bool keyframe = false) {
+// `enters`: a point of access, which the container calls a keyframe too.
+ipc::IndexEntry At(int64_t pts, bool enters = false) {
   return {.pts = pts,
           .duration = 1,
-          .keyframe = keyframe,
+          .position = -1,
+          .check = enters ? 7u : 0u,
+          .keyframe = enters,
           .disordered = 0,
           .reserved = {}};
 }
@@ -52,7 +55,7 @@ TEST(FrameIndexTest, AMissingTimestampLeavesDemuxingOrder) {
   EXPECT_FALSE(index.timestamped());
   EXPECT_EQ(index[0].pts, 7);
   EXPECT_EQ(index[2].pts, 3);
-  EXPECT_EQ(index.KeyframeOf(2), 2u);
+  EXPECT_EQ(index.EntryOf(2), 2u);
 }
 
 TEST(FrameIndexTest, ARepeatedTimestampAddressesNothing) {
@@ -60,27 +63,49 @@ TEST(FrameIndexTest, ARepeatedTimestampAddressesNothing) {
   EXPECT_FALSE(IndexOf({At(4), At(1), At(4)}).timestamped());
 }
 
-TEST(FrameIndexTest, FindsTheKeyframeAtOrBefore) {
+TEST(FrameIndexTest, FindsTheEntryAtOrBefore) {
   const FrameIndex index =
       IndexOf({At(0), At(1, true), At(2), At(3), At(4, true)});
-  EXPECT_EQ(index.KeyframeOf(0), 0u);
-  EXPECT_EQ(index.KeyframeOf(1), 1u);
-  EXPECT_EQ(index.KeyframeOf(3), 1u);
-  EXPECT_EQ(index.KeyframeOf(4), 4u);
+  EXPECT_EQ(index.EntryOf(0), std::nullopt);
+  EXPECT_EQ(index.EntryOf(1), 1u);
+  EXPECT_EQ(index.EntryOf(3), 1u);
+  EXPECT_EQ(index.EntryOf(4), 4u);
 }
 
-TEST(FrameIndexTest, WithoutKeyframesBeginsAtTheBeginning) {
-  EXPECT_EQ(IndexOf({At(0), At(1)}).KeyframeOf(1), 0u);
+TEST(FrameIndexTest, WhatTheContainerCallsAKeyframeIsNoEntry) {
+  ipc::IndexEntry called = At(1);
+  called.keyframe = 1;
+  const FrameIndex index = IndexOf({At(0, true), called, At(2)});
+  EXPECT_EQ(index.keyframes(), (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(index.EntryOf(2), 0u);
+
+  FrameIndex given(9, FrameIndex::Access::kKeyframes);
+  const ipc::IndexEntry entries[] = {At(0, true), called, At(2)};
+  ASSERT_TRUE(given.Add(entries).ok());
+  given.Finish();
+  EXPECT_EQ(given.EntryOf(2), 1u) << "its maker promises it";
+}
+
+TEST(FrameIndexTest, TimesThatBeginAnewAtAnEntryAddressNothing) {
+  EXPECT_FALSE(
+      IndexOf({At(10, true), At(11), At(0, true), At(1)}).timestamped());
+  ipc::IndexEntry called = At(0);
+  called.keyframe = 1;
+  EXPECT_FALSE(IndexOf({At(10), At(11), called, At(1)}).timestamped())
+      << "no entry is known, so keyframes count";
+  EXPECT_TRUE(IndexOf({At(2, true), At(4), called, At(3)}).timestamped())
+      << "an entry is known";
 }
 
 TEST(FrameIndexTest, TakesAnyValueInAnyField) {
   ipc::IndexEntry strange = At(INT64_MAX);
   strange.duration = INT64_MIN;
   strange.keyframe = 0xff;
+  strange.check = UINT32_MAX;
   const FrameIndex index = IndexOf({strange, At(INT64_MIN + 1)});
   EXPECT_TRUE(index.timestamped());
   EXPECT_EQ(index[1].pts, INT64_MAX);
-  EXPECT_EQ(index.KeyframeOf(1), 1u);
+  EXPECT_EQ(index.EntryOf(1), 1u);
 }
 
 TEST(FrameIndexTest, EndsAtItsLimit) {

@@ -13,6 +13,8 @@
 namespace bulkhead::session {
 namespace {
 
+constexpr double kMostTolerance = 1e-6;
+
 double LastDuration(const FrameIndex& index, Ratio time_base,
                     Ratio average_frame_rate) {
   const size_t count = index.size();
@@ -35,6 +37,11 @@ Status TooMany(double frames, uint64_t max_frames) {
 }
 
 }  // namespace
+
+FrameTimes::FrameTimes(const FrameIndex& index, Ratio time_base)
+    : index_(&index),
+      time_base_(time_base),
+      tolerance_(std::min(kMostTolerance, Seconds(1, time_base) / 2)) {}
 
 Result<FrameTimes> FrameTimes::Create(const FrameIndex& index, Ratio time_base,
                                       Ratio average_frame_rate) {
@@ -66,7 +73,7 @@ uint64_t FrameTimes::FrameShownAt(double seconds) const {
   size_t high = index_->size();
   while (low < high) {
     const size_t middle = std::midpoint(low, high);
-    if (Seconds((*index_)[middle].pts, time_base_) <= seconds) {
+    if (Seconds((*index_)[middle].pts, time_base_) <= seconds + tolerance_) {
       low = middle + 1;
     } else {
       high = middle;
@@ -87,7 +94,9 @@ Result<uint64_t> FrameTimes::PlayedAt(double seconds) const {
   if (!std::isfinite(seconds)) {
     return Status(Code::kInvalidArgument, "the time is not a number");
   }
-  if (seconds < begin_ || seconds >= end_) return BeyondError("", seconds);
+  if (seconds < begin_ - tolerance_ || seconds >= end_) {
+    return BeyondError("", seconds);
+  }
   return FrameShownAt(seconds);
 }
 
@@ -115,17 +124,19 @@ Result<FrameChoice> FrameTimes::PlayedInRange(double start, double stop,
     return Status(Code::kInvalidArgument,
                   "fps is " + std::to_string(*fps) + "; it must be positive");
   }
-  if (start < begin_ || start >= end_) return BeyondError("start ", start);
-  if (stop > end_) return BeyondError("stop ", stop);
+  if (start < begin_ - tolerance_ || start >= end_) {
+    return BeyondError("start ", start);
+  }
+  if (stop > end_ + tolerance_) return BeyondError("stop ", stop);
   FrameChoice choice;
   if (start == stop) return choice;
 
   if (!fps) {
     const uint64_t first = FrameShownAt(start);
     uint64_t last = FrameShownAt(stop);
-    if (last > first && Seconds((*index_)[last].pts, time_base_) == stop) {
-      --last;
-    }
+    // The range ends before the frame that begins at `stop`.
+    const double last_begins = Seconds((*index_)[last].pts, time_base_);
+    if (last > first && last_begins >= stop - tolerance_) --last;
     const uint64_t count = last - first + 1;
     if (count > max_frames) {
       return TooMany(static_cast<double>(count), max_frames);

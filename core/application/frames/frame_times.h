@@ -18,6 +18,12 @@ namespace bulkhead::session {
 // time between begin() and end() at which nothing is shown, even where
 // durations are rounded or missing.
 //
+// A time that is a little before the timestamp of a frame counts as that
+// timestamp: `pts + i / fps` is often off by the last bit of a double, and
+// times that were printed have six decimals. The tolerance is a microsecond, or
+// half a tick of the time base where that is less, so it never reaches another
+// frame.
+//
 // The stream ends at the largest sum of a timestamp and a duration. A last
 // frame without a duration is shown as long as the frame before it, or for one
 // frame of the average rate. All times are in seconds.
@@ -42,22 +48,24 @@ class FrameTimes {
   // `fps`, returns the frames that a camera would take of the screen at that
   // rate: round((stop - start) * fps) pictures, the i-th at start + i / fps.
   // Returns kInvalidArgument if start > stop or fps is not positive,
-  // kOutOfRange unless begin <= start < end and stop <= end, and
+  // kOutOfRange unless begin <= start < end and stop <= end (begin and stop
+  // within the tolerance), and
   // kResourceExhausted for more than `max_frames` pictures.
   Result<FrameChoice> PlayedInRange(double start, double stop,
                                     std::optional<double> fps,
                                     uint64_t max_frames) const;
 
  private:
-  FrameTimes(const FrameIndex& index, Ratio time_base)
-      : index_(&index), time_base_(time_base) {}
+  FrameTimes(const FrameIndex& index, Ratio time_base);
 
-  // Returns the last frame whose timestamp is not after `seconds`.
+  // Returns the last frame whose timestamp is not after `seconds`, within the
+  // tolerance.
   uint64_t FrameShownAt(double seconds) const;
   Status BeyondError(const char* what, double seconds) const;
 
   const FrameIndex* index_;
   Ratio time_base_;
+  double tolerance_;
   double begin_ = 0;
   double end_ = 0;
 };

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 #include "core/worker_protocol/stream_timing.h"
@@ -82,6 +84,51 @@ TEST_F(FrameTimesTest, EachFrameIsFoundByItsOwnTime) {
       ASSERT_EQ(times.PlayedAt(Seconds(index[i].pts, base)).value(), i);
     }
   }
+}
+
+// The pictures of common rates, asked for as callers compute times.
+TEST_F(FrameTimesTest, ATimeThatIsOffByItsLastBitsFindsItsFrame) {
+  size_t off = 0;
+  for (const Ratio rate : {Ratio{24, 1}, Ratio{25, 1}, Ratio{30, 1},
+                           Ratio{60, 1}, Ratio{30'000, 1'001}}) {
+    std::vector<ipc::IndexEntry> entries;
+    const double fps = rate.value();
+    for (int64_t i = 0; i < 1'000; ++i) {
+      entries.push_back({.pts = 7 + i * rate.denominator,
+                         .duration = rate.denominator,
+                         .position = -1});
+    }
+    const FrameIndex index = IndexOf(entries);
+    const Ratio tick{1, rate.numerator};
+    const FrameTimes times = FrameTimes::Create(index, tick, rate).value();
+    for (uint64_t i = 0; i < 1'000; ++i) {
+      const double at = times.begin() + static_cast<double>(i) / fps;
+      off += at < Seconds(index[i].pts, tick);
+      EXPECT_EQ(times.PlayedAt(at).value(), i) << rate.numerator;
+      char printed[32];
+      std::snprintf(printed, sizeof printed, "%.6f", at);
+      EXPECT_EQ(times.PlayedAt(std::atof(printed)).value(), i) << printed;
+    }
+    // A range ends before the frame at its end, however that was computed.
+    const double stop = times.begin() + 10 / fps + 1e-9;
+    EXPECT_EQ(
+        times.PlayedInRange(times.begin() - 1e-9, stop, std::nullopt, kMany)
+            .value()
+            .indices.size(),
+        10u);
+  }
+  EXPECT_GT(off, 100u) << "none of the times is off";
+}
+
+TEST_F(FrameTimesTest, TheToleranceReachesNoOtherFrame) {
+  const FrameIndex index = IndexOf(
+      {{.pts = 0, .duration = 1}, {.pts = 1, .duration = 1}, {.pts = 2}});
+  const FrameTimes nanoseconds =
+      FrameTimes::Create(index, {1, 1'000'000'000}, kRate).value();
+  EXPECT_EQ(nanoseconds.PlayedAt(0.4e-9).value(), 0u);
+  EXPECT_EQ(nanoseconds.PlayedAt(0.6e-9).value(), 1u);
+  EXPECT_EQ(Times().PlayedAt(1.2 - 2e-6).value(), 0u);
+  EXPECT_EQ(Times().PlayedAt(1.2 - 0.9e-6).value(), 1u);
 }
 
 TEST_F(FrameTimesTest, NothingIsPlayedOutsideTheStream) {

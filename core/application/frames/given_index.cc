@@ -23,11 +23,12 @@ double FrameUnits(const VideoMetadata& metadata) {
 
 Result<FrameIndex> IndexOf(std::span<const FrameMapping> mappings,
                            uint64_t max_frames) {
-  FrameIndex index(max_frames);
+  FrameIndex index(max_frames, FrameIndex::Access::kKeyframes);
   for (const FrameMapping& mapping : mappings) {
     ipc::IndexEntry entry{};
     entry.pts = mapping.pts;
     entry.duration = mapping.duration;
+    entry.position = -1;
     entry.keyframe = mapping.keyframe ? 1 : 0;
     RETURN_IF_ERROR(index.Add({&entry, 1}));
   }
@@ -64,13 +65,14 @@ Result<FrameIndex> ApproximateIndexOf(const VideoMetadata& metadata,
         "the seek_mode approximate cannot use the times in the file's "
         "header, which are impossible; use exact");
   }
-  FrameIndex index(max_frames);
+  FrameIndex index(max_frames, FrameIndex::Access::kKeyframes);
   for (uint64_t i = 0; i < *metadata.frame_count; ++i) {
     ipc::IndexEntry entry{};
     entry.pts = std::llround((metadata.begin_seconds +
                               static_cast<double>(i) / *metadata.average_fps) /
                              unit);
     entry.duration = std::llround(FrameUnits(metadata));
+    entry.position = -1;
     // Any frame may be a keyframe. Every frame that does not come next is
     // reached by a seek, which finds the keyframe before it.
     entry.keyframe = 1;

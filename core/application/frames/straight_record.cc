@@ -3,24 +3,20 @@
 
 namespace bulkhead::session {
 
-bool StraightRecord::FindEntry(size_t i, size_t* keyframe) const {
+std::optional<size_t> StraightRecord::FindEntry(size_t i) const {
   size_t behind = i + 1;  // frames from here on to `i` are not damaged
-  for (size_t k = i;; --k) {
-    k = index_->KeyframeOf(k);
-    if (!(*index_)[k].keyframe) return false;
-    for (; behind > k; --behind) {
-      if (KnownDamaged(behind - 1)) return false;
+  for (auto entry = index_->EntryOf(i); entry;
+       entry = *entry == 0 ? std::nullopt : index_->EntryOf(*entry - 1)) {
+    for (; behind > *entry; --behind) {
+      if (KnownDamaged(behind - 1)) return std::nullopt;
     }
-    if (!unfit_[k]) {
-      *keyframe = k;
-      return true;
-    }
-    if (k == 0) return false;
+    if (!unfit_[*entry]) return entry;
   }
+  return std::nullopt;
 }
 
-bool StraightRecord::EnterAt(int64_t keyframe_pts) {
-  const auto found = index_->Find(keyframe_pts);
+bool StraightRecord::EnterAt(int64_t entry_pts) {
+  const auto found = index_->Find(entry_pts);
   if (!found || unfit_[*found]) return false;
   from_beginning_ = false;
   entry_ = *found;
@@ -34,13 +30,19 @@ void StraightRecord::EnterAtBeginning() {
   next_ = 0;
 }
 
-StraightRecord::Verdict StraightRecord::Saw(int64_t pts, bool damaged) {
+StraightRecord::Verdict StraightRecord::Saw(int64_t pts, int64_t position,
+                                            bool damaged) {
   const auto found = index_->Find(pts);
   // Pictures before the entry refer to frames that were not read, so what they
   // show says nothing.
   if (!from_beginning_ && pts < (*index_)[entry_].pts) return Verdict::kAgrees;
   if (!found || *found < next_) {
     return from_beginning_ ? Verdict::kAgrees : Verdict::kDoubtful;
+  }
+  const int64_t known = (*index_)[*found].position;
+  if (!from_beginning_ && known >= 0 && position >= 0 && known != position) {
+    unfit_[entry_] = true;
+    return Verdict::kDoubtful;
   }
   if (const Verdict missed = Miss(*found); missed != Verdict::kAgrees) {
     return missed;

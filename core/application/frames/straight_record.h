@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/application/frames/frame_index.h"
@@ -10,24 +11,26 @@
 namespace bulkhead::session {
 
 // Records what straight passes, which decode from the beginning, showed of each
-// frame of an index. The record decides at which keyframes decoding may begin.
+// frame of an index. The record decides at which of the index's entries
+// decoding may begin.
 //
 // FrameAt() must return the frame that a straight pass shows, but has to seek
-// in order to be quick. Decoding that begins at a keyframe gives the same
-// pictures only if the keyframe is a clean entry: the leading pictures of an
-// open GOP are missing after a seek, an intra refresh needs many frames to be
-// whole, and a decoder of a damaged stream goes on with whatever it had before.
+// in order to be quick. The index tells at which frames decoding may begin. It
+// knows nothing of damage, since a decoder of a damaged stream goes on with
+// whatever it had before; nor of what libavformat guesses behind a seek: times
+// and positions of raw streams, and which pictures of an open GOP are missing.
 //
-// A pass from a keyframe is believed as long as it shows each frame of the
-// index from the keyframe on, in order and undamaged. Otherwise a straight pass
-// decides, and what it shows is recorded. A keyframe that contradicts the
-// record is not used again. Neither is a keyframe from which damage lies on the
-// way to the frame: what a decoder makes up for damage depends on everything
-// that it decoded before, however long ago.
+// A pass from an entry is believed as long as it shows each frame of the index
+// from the entry on, in order, undamaged and from the same place in the file.
+// Otherwise a straight pass decides, and what it shows is recorded. An entry
+// that contradicts the record is not used again. Neither is an entry from which
+// damage lies on the way to the frame: what a decoder makes up for damage
+// depends on everything that it decoded before, however long ago.
 //
-//     record.EnterAt(keyframe);               // or record.EnterAtBeginning()
+//     record.EnterAt(entry);                // or record.EnterAtBeginning()
 //     while (!record.Passed(i)) {
-//       switch (record.Saw(pts, damaged)) …   // each picture, in order
+//       switch (record.Saw(pts, position, damaged)) …   // each picture, in
+//       order
 //     }
 //
 // Only for an index with timestamps. Value type.
@@ -36,7 +39,7 @@ class StraightRecord {
   enum class Frame : uint8_t { kUnknown, kSound, kDamaged, kMissing };
   enum class Verdict {
     kAgrees,
-    kContradicts,  // the keyframe is unfit: try an earlier one
+    kContradicts,  // the entry is unfit: try an earlier one
     kDoubtful,     // only a straight pass can tell
   };
 
@@ -50,20 +53,21 @@ class StraightRecord {
     return frames_[i] == Frame::kDamaged || frames_[i] == Frame::kMissing;
   }
 
-  // Finds the last keyframe at or before frame `i` at which decoding may begin.
-  // Returns false if there is none; then begin at the beginning.
-  bool FindEntry(size_t i, size_t* keyframe) const;
+  // Returns the last frame at or before frame `i` at which decoding may begin,
+  // or nullopt if only the beginning is left.
+  std::optional<size_t> FindEntry(size_t i) const;
 
-  // Begins the next pass, at a keyframe or at the beginning. EnterAt() returns
-  // false if no frame of the index has the timestamp `keyframe_pts`, or if the
-  // keyframe is unfit.
-  bool EnterAt(int64_t keyframe_pts);
+  // Begins the next pass, at an entry or at the beginning. EnterAt() returns
+  // false if no frame of the index has the timestamp `entry_pts`, or if that
+  // one is unfit.
+  bool EnterAt(int64_t entry_pts);
   void EnterAtBeginning();
   bool from_beginning() const { return from_beginning_; }
 
-  // Takes the next picture of the pass. After any verdict other than kAgrees,
-  // the caller must begin a new pass.
-  Verdict Saw(int64_t pts, bool damaged);
+  // Takes the next picture of the pass; `position` is that of its packet in the
+  // file, or -1. After any verdict other than kAgrees, the caller must begin a
+  // new pass.
+  Verdict Saw(int64_t pts, int64_t position, bool damaged);
   // Takes the end of the stream. Returns a verdict as Saw() does.
   Verdict SawEnd();
   // Returns true once the pass is past frame `i`. From then on, operator[]

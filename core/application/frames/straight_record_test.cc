@@ -8,14 +8,15 @@ namespace {
 
 using Verdict = StraightRecord::Verdict;
 
-// Eight frames, keyframes at 0 and 4.
+// Eight frames, of which decoding may begin at 0 and 4.
 class StraightRecordTest : public testing::Test {
  protected:
   StraightRecordTest() {
     for (int64_t pts = 0; pts < 8; ++pts) {
       ipc::IndexEntry entry{};
       entry.pts = pts;
-      entry.keyframe = pts % 4 == 0;
+      entry.position = 100 * pts;
+      entry.check = pts % 4 == 0 ? 7 : 0;
       EXPECT_TRUE(index_.Add({&entry, 1}).ok());
     }
     index_.Finish();
@@ -24,7 +25,7 @@ class StraightRecordTest : public testing::Test {
 
   Verdict See(std::initializer_list<int64_t> shown) {
     for (const int64_t pts : shown) {
-      const Verdict verdict = record_.Saw(pts, false);
+      const Verdict verdict = record_.Saw(pts, 100 * pts, false);
       if (verdict != Verdict::kAgrees) return verdict;
     }
     return Verdict::kAgrees;
@@ -34,7 +35,7 @@ class StraightRecordTest : public testing::Test {
   StraightRecord record_;
 };
 
-TEST_F(StraightRecordTest, AWholePassFromAKeyframeIsBelieved) {
+TEST_F(StraightRecordTest, AWholePassFromAnEntryIsBelieved) {
   ASSERT_TRUE(record_.EnterAt(4));
   EXPECT_EQ(See({2, 3, 4, 5}), Verdict::kAgrees) << "leading pictures";
   EXPECT_TRUE(record_.Passed(5));
@@ -49,41 +50,44 @@ TEST_F(StraightRecordTest, AGapIsDoubtfulUntilTheBeginningWasSeen) {
   EXPECT_EQ(record_[5], StraightRecord::Frame::kMissing);
 }
 
-TEST_F(StraightRecordTest, NoKeyframeLeadsPastDamage) {
+TEST_F(StraightRecordTest, NoEntryLeadsPastDamage) {
   record_.EnterAtBeginning();
   EXPECT_EQ(See({0, 1, 3, 4, 5, 6, 7}), Verdict::kAgrees);
-  size_t keyframe = 0;
-  EXPECT_FALSE(record_.FindEntry(3, &keyframe));
-  ASSERT_TRUE(record_.FindEntry(1, &keyframe));
-  EXPECT_EQ(keyframe, 0u);
-  ASSERT_TRUE(record_.FindEntry(7, &keyframe));
-  EXPECT_EQ(keyframe, 4u);
+  EXPECT_EQ(record_.FindEntry(3), std::nullopt);
+  EXPECT_EQ(record_.FindEntry(1), 0u);
+  EXPECT_EQ(record_.FindEntry(7), 4u);
   ASSERT_TRUE(record_.EnterAt(0));
   EXPECT_EQ(See({0, 1, 3}), Verdict::kDoubtful) << "though it is known";
   ASSERT_TRUE(record_.EnterAt(4));
   EXPECT_EQ(See({6}), Verdict::kContradicts);
-  EXPECT_FALSE(record_.FindEntry(7, &keyframe)) << "on the way from 0 is 2";
+  EXPECT_EQ(record_.FindEntry(7), std::nullopt) << "on the way from 0 is 2";
 }
 
-TEST_F(StraightRecordTest, AKeyframeThatLeavesOutWhatIsSoundIsNotUsedAgain) {
+TEST_F(StraightRecordTest, AnEntryThatLeavesOutWhatIsSoundIsNotUsedAgain) {
   record_.EnterAtBeginning();
   EXPECT_EQ(See({0, 1, 2, 3, 4, 5, 6}), Verdict::kAgrees);
-  size_t keyframe = 0;
-  ASSERT_TRUE(record_.FindEntry(6, &keyframe));
-  EXPECT_EQ(keyframe, 4u);
+  EXPECT_EQ(record_.FindEntry(6), 4u);
   ASSERT_TRUE(record_.EnterAt(4));
   EXPECT_EQ(See({6}), Verdict::kContradicts);
   EXPECT_FALSE(record_.EnterAt(4));
-  ASSERT_TRUE(record_.FindEntry(6, &keyframe));
-  EXPECT_EQ(keyframe, 0u);
+  EXPECT_EQ(record_.FindEntry(6), 0u);
 }
 
 TEST_F(StraightRecordTest, ADamagedPictureIsDoubtfulAndThenKnown) {
   ASSERT_TRUE(record_.EnterAt(0));
-  EXPECT_EQ(record_.Saw(0, true), Verdict::kDoubtful);
+  EXPECT_EQ(record_.Saw(0, 0, true), Verdict::kDoubtful);
   record_.EnterAtBeginning();
-  EXPECT_EQ(record_.Saw(0, true), Verdict::kAgrees);
+  EXPECT_EQ(record_.Saw(0, 0, true), Verdict::kAgrees);
   EXPECT_EQ(record_[0], StraightRecord::Frame::kDamaged);
+}
+
+TEST_F(StraightRecordTest, APictureOfAnotherPlaceIsDoubtful) {
+  ASSERT_TRUE(record_.EnterAt(4));
+  EXPECT_EQ(record_.Saw(4, -1, false), Verdict::kAgrees) << "not known";
+  EXPECT_EQ(record_.Saw(5, 600, false), Verdict::kDoubtful);
+  EXPECT_FALSE(record_.EnterAt(4));
+  record_.EnterAtBeginning();
+  EXPECT_EQ(record_.Saw(0, 600, false), Verdict::kAgrees);
 }
 
 TEST_F(StraightRecordTest, TheEndLosesTheRest) {
@@ -94,7 +98,7 @@ TEST_F(StraightRecordTest, TheEndLosesTheRest) {
   EXPECT_EQ(record_[7], StraightRecord::Frame::kMissing);
 }
 
-TEST_F(StraightRecordTest, WhatIsNoKeyframeOfTheIndexIsNoEntry) {
+TEST_F(StraightRecordTest, WhatIsNoFrameOfTheIndexIsNoEntry) {
   EXPECT_FALSE(record_.EnterAt(100));
   EXPECT_FALSE(record_.EnterAt(INT64_MIN));
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <variant>
 
@@ -179,6 +180,11 @@ Result<AudioSession::Channels> AudioSession::Fetch(int64_t first,
   Channels channels;
   playing_ = false;
   RETURN_IF_ERROR(CheckDamage(first, first + count));
+  // The noise that Codec 2 puts into sound goes on in the process, whichever
+  // decoder makes it: going back needs a new one.
+  const bool goes_back =
+      first < std::exchange(fetched_end_, std::numeric_limits<int64_t>::max());
+  if (goes_back && metadata().codec == "codec2") worker().DropWorker();
   const auto have = [&] {
     return channels.empty() ? 0 : static_cast<int64_t>(channels[0].size());
   };
@@ -197,7 +203,8 @@ Result<AudioSession::Channels> AudioSession::Fetch(int64_t first,
     RETURN_IF_ERROR(FillShortened(first, count, channels));
     RETURN_IF_ERROR(CheckDamage(first, first + count));
   }
-  known_end_ = std::max(known_end_, first + have());
+  fetched_end_ = first + have();
+  known_end_ = std::max(known_end_, fetched_end_);
   return channels;
 }
 

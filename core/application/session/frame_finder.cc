@@ -40,7 +40,7 @@ Result<FrameFinder::Found> FrameFinder::FindByTime(VideoLink& video,
       return Found(known->second);
     }
   }
-  // Ends because each round but the last makes a keyframe unfit or goes to the
+  // Ends because each round but the last makes an entry unfit or goes to the
   // beginning, and a pass from the beginning is always believed.
   for (bool from_beginning = false;;) {
     ASSIGN_OR_RETURN(Pass pass, Seek(video, i, from_beginning));
@@ -54,11 +54,12 @@ Status FrameFinder::Start(VideoLink& video, uint64_t i, bool from_beginning) {
   PlayRequest play{.start = PlayRequest::Start::kBeginning,
                    .skip_before = index_[i].pts,
                    .max_frames = window_};
-  size_t keyframe;
-  if (!from_beginning && record_.FindEntry(i, &keyframe) &&
-      !log_.Has(keyframe, i)) {
-    play.start = PlayRequest::Start::kKeyframe;
-    play.keyframe_before = index_[keyframe].pts;
+  const auto entry = from_beginning ? std::nullopt : record_.FindEntry(i);
+  if (entry && !log_.Has(*entry, i)) {
+    play.entry = index_[*entry];
+    play.keyframe_before = play.entry.pts;
+    play.start = play.entry.check != 0 ? PlayRequest::Start::kPacket
+                                       : PlayRequest::Start::kKeyframe;
   }
   return video.Play(play);
 }
@@ -66,11 +67,11 @@ Status FrameFinder::Start(VideoLink& video, uint64_t i, bool from_beginning) {
 Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
                                             bool from_beginning) {
   const int64_t target = index_[i].pts;
-  // Continuing the current pass is quicker than a seek unless a keyframe lies
+  // Continuing the current pass is quicker than a seek unless an entry lies
   // between. A pass that did not start at the beginning cannot be trusted
   // across damage.
   bool entering = from_beginning || !following_ || i <= position_ ||
-                  index_.KeyframeOf(i) > position_ + 1 ||
+                  index_.EntryOf(i).value_or(0) > position_ + 1 ||
                   (!record_.from_beginning() && log_.Has(position_, i));
   following_ = false;
   if (entering) RETURN_IF_ERROR(Start(video, i, from_beginning));
@@ -96,7 +97,8 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
     if (published) {
       if (published->damaged) Log(Describe(*published));
       if (published->pts == target) met = Describe(*published);
-      pass.verdict = record_.Saw(published->pts, published->damaged);
+      pass.verdict =
+          record_.Saw(published->pts, published->position, published->damaged);
     } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
       if (unseen->fate == UnseenFrame::Fate::kNotInIndex) {
         log_.Add(DamageOf(*unseen));
@@ -108,8 +110,8 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
       // The record compares pictures only. It notices the gap that this packet
       // leaves when the next picture comes.
       if (unseen->fate == UnseenFrame::Fate::kLost) continue;
-      pass.verdict =
-          record_.Saw(unseen->pts, unseen->fate == UnseenFrame::Fate::kDamaged);
+      pass.verdict = record_.Saw(unseen->pts, unseen->position,
+                                 unseen->fate == UnseenFrame::Fate::kDamaged);
     } else {
       pass.verdict = record_.SawEnd();
     }

@@ -31,7 +31,7 @@ struct FoundFrame {
 // continues from the last frame that it found if that is nearer.
 //
 // Damage and notes that a pass from the beginning meets go into the log. Those
-// that a pass from a keyframe meets do not, because the seek may have caused
+// that a pass from an entry meets do not, because the seek may have caused
 // them. No seek leads past damage that is in the log, whichever pass met the
 // damage.
 //

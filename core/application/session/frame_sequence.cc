@@ -90,6 +90,7 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
             .duration = published ? published->duration : damage->duration,
             .position = published ? published->position : damage->position,
             .fingerprint = published ? published->fingerprint : 0,
+            .check = published && !damage ? published->check : 0,
             .delivered = delivered});
     frames_ += damage ? damage->frames : 1;
     if (damage) {
@@ -117,13 +118,33 @@ void FrameSequence::Record(Stamp stamp) {
   if (seen_.size() <= std::max(most_recorded_, uint64_t{kComparedFrames})) {
     return;
   }
+  if (seen_.front().check != 0) earlier_point_ = seen_.front();
   seen_.pop_front();
   if (without_prints_ > 0) --without_prints_;
   ++dropped_;
 }
 
+PlayRequest FrameSequence::PlayTo(size_t seen) const {
+  PlayRequest play{.start = PlayRequest::Start::kBeginning};
+  if (!seeks_) return play;
+  const auto end = seen_.rend();
+  const auto begin = end - static_cast<std::ptrdiff_t>(seen + 1);
+  const auto found = std::find_if(
+      begin, end, [](const Stamp& stamp) { return stamp.check != 0; });
+  const Stamp* const point = found != end     ? &*found
+                             : earlier_point_ ? &*earlier_point_
+                                              : nullptr;
+  if (point == nullptr) return play;
+  play.start = PlayRequest::Start::kPacket;
+  play.entry.pts = point->pts;
+  play.entry.position = point->position;
+  play.entry.check = point->check;
+  return play;
+}
+
 void FrameSequence::Rewind() {
   seen_.clear();
+  earlier_point_.reset();
   gaps_told_.clear();
   dropped_ = 0;
   frames_ = 0;
@@ -178,15 +199,17 @@ Result<uint64_t> FrameSequence::PlayCompared(VideoLink& video) {
     const size_t most = other_device_ ? kProvingFrames : kComparedFrames;
     const size_t first = seen_.size() - std::min(seen_.size(), most);
     const size_t entry = other_device_ ? first : seen_.size() - 1;
-    RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kKeyframe,
-                                .keyframe_before = seen_[entry].pts,
-                                .skip_before = seen_[first].pts}));
-    const auto same = DropSeen(video, Entry::kSeek, first);
-    if (same && *same > 0) return *same;
-    // A failed seek of a worker that lives, like a record that does not match,
-    // says nothing about decoding from the beginning.
-    if (!same && video.dead()) return same.error();
-    seeks_ = bool{same};
+    PlayRequest play = PlayTo(entry);
+    if (play.start == PlayRequest::Start::kPacket) {
+      play.skip_before = seen_[first].pts;
+      RETURN_IF_ERROR(video.Play(play));
+      const auto same = DropSeen(video, Entry::kSeek, first);
+      if (same && *same > 0) return *same;
+      // A failed seek of a worker that lives, like a record that does not
+      // match, says nothing about decoding from the beginning.
+      if (!same && video.dead()) return same.error();
+      seeks_ = bool{same};
+    }
   }
   if (dropped_ > 0) return uint64_t{0};
   RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kBeginning}));
@@ -200,10 +223,9 @@ Status FrameSequence::PlayUncompared(VideoLink& video) {
   }
   const int64_t last = seen_.back().pts;
   passing_recorded_ = true;
-  return video.Play({.start = seeks_ ? PlayRequest::Start::kKeyframe
-                                     : PlayRequest::Start::kBeginning,
-                     .keyframe_before = last,
-                     .skip_before = last == INT64_MAX ? last : last + 1});
+  PlayRequest play = PlayTo(seen_.size() - 1);
+  play.skip_before = last == INT64_MAX ? last : last + 1;
+  return video.Play(play);
 }
 
 Status FrameSequence::DropCounted(VideoLink& video) {

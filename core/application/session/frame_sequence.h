@@ -21,21 +21,22 @@ namespace bulkhead::session {
 //
 // The sequence records the timestamp, the duration, the position in the file
 // and the fingerprint of each frame that was delivered or reported as damaged.
-// A new worker seeks to the keyframe before the last recorded frame and decodes
-// from there. Frames that were delivered already come again; the sequence
-// compares them with the record and drops them. The frames that follow are
-// those that the caller waits for. Where the record does not match (streams
-// that do not seek exactly, timestamps that repeat, durations that libavformat
-// knows only after a seek), the worker decodes from the beginning instead,
-// which always matches unless the file was changed. So it does where timestamps
-// begin anew behind the record: a play that leaves out what is before the
-// record would leave out those frames too.
+// A new worker seeks to the last point of access (ipc::IndexEntry::check)
+// before the last recorded frame and decodes from there. Frames that were
+// delivered already come again; the sequence compares them with the record and
+// drops them. The frames that follow are those that the caller waits for. Where
+// there is no such point, or the record does not match (streams that do not
+// seek exactly, timestamps that repeat, durations that libavformat knows only
+// after a seek), the worker decodes from the beginning instead, which always
+// matches unless the file was changed. So it does where timestamps begin anew
+// behind the record: a play that leaves out what is before the record would
+// leave out those frames too.
 //
 // A worker of another device (failover.h) may make other pictures. Its first
 // play compares more frames, since it is to prove something about a decoder and
-// not about a file. If they differ, it goes on all the same, at the keyframe
-// before the next frame, or by counting where timestamps give no order. What
-// was recorded before then has no fingerprints any more.
+// not about a file. If they differ, it goes on all the same, at the point of
+// access before the next frame, or by counting where timestamps give no order.
+// What was recorded before then has no fingerprints any more.
 //
 // The record has the last Limits::index_frames frames. Once it has lost the
 // first frames, no worker can decode from the beginning any more: where that
@@ -86,6 +87,7 @@ class FrameSequence {
     int64_t duration;      // 0: unknown
     int64_t position;      // byte of its packet in the file; -1: unknown
     uint64_t fingerprint;  // 0: the packet yielded no picture
+    uint32_t check = 0;    // as in ipc::IndexEntry
     bool delivered = false;
   };
 
@@ -95,6 +97,10 @@ class FrameSequence {
   // them.
   bool LeftOutTooMuch(const PlayEvent& event) const;
   void Record(Stamp stamp);
+  // Returns a play that begins at the last point of access at or before the
+  // frame `seen` of the record; at the beginning if there is none, or if the
+  // worker cannot seek.
+  PlayRequest PlayTo(size_t seen) const;
   // Starts a play whose next event is the first one that is not recorded.
   Status Resume(VideoLink& video);
   // Starts a play that comes to the end of the record, and compares the frames
@@ -114,8 +120,9 @@ class FrameSequence {
   const bool shows_damaged_;
   const uint64_t most_recorded_;
   std::deque<Stamp> seen_;
-  std::set<GapKey> gaps_told_;  // missing ends since the last of seen_
-  uint64_t dropped_ = 0;        // frames that were before those of seen_
+  std::optional<Stamp> earlier_point_;  // the last one before those of seen_
+  std::set<GapKey> gaps_told_;          // missing ends since the last of seen_
+  uint64_t dropped_ = 0;  // frames that were before those of seen_
   uint64_t frames_ = 0;
   bool ascending_ = true;  // all of seen_ have timestamps, in ascending order
   bool ended_ = false;

@@ -192,6 +192,10 @@ Status AddOutputIfValid(schema::Opened::Reader opened_untrusted,
     return Violation("it reported frames of another size than was asked for");
   }
   metadata.chroma_location = opened_untrusted.getChromaLocation();
+  metadata.threads = opened_untrusted.getThreads();
+  if (metadata.threads != options.threads && metadata.threads != 1) {
+    return Violation("it uses another number of threads than was asked for");
+  }
   return Status();
 }
 

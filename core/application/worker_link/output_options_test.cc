@@ -15,12 +15,14 @@ constexpr uint32_t kHeight = 24;
 // Returns the code for a worker that was asked to scale to kWidth x kHeight,
 // and announces such pictures, of a file with this upright size.
 Code CodeOf(uint32_t upright_width, uint32_t upright_height,
-            uint32_t width = kWidth) {
+            uint32_t width = kWidth, uint32_t threads = 1) {
   capnp::MallocMessageBuilder message;
   auto opened = message.initRoot<ipc::schema::Opened>();
   opened.setUprightWidth(upright_width);
   opened.setUprightHeight(upright_height);
+  opened.setThreads(threads);
   VideoOptions options;
+  options.threads = 4;
   options.transforms = {Resize{.height = kHeight, .width = kWidth}};
   Limits limits;
   limits.frame_pixels = 1'000'000;
@@ -47,6 +49,12 @@ TEST(AnnouncedOutput, HasAnUprightSizeWithinTheLimit) {
 TEST(AnnouncedOutput, HasTheSizeThatWasAskedFor) {
   EXPECT_EQ(CodeOf(64, 48), Code::kOk);
   EXPECT_EQ(CodeOf(64, 48, kWidth + 1), Code::kBackendMisbehaved);
+}
+
+TEST(AnnouncedOutput, HasTheThreadsThatWereAskedForOrOne) {
+  EXPECT_EQ(CodeOf(64, 48, kWidth, 4), Code::kOk);
+  EXPECT_EQ(CodeOf(64, 48, kWidth, 3), Code::kBackendMisbehaved);
+  EXPECT_EQ(CodeOf(64, 48, kWidth, 0), Code::kBackendMisbehaved);
 }
 
 }  // namespace

@@ -31,6 +31,9 @@ std::string Describe(const PlayRequest& play) {
   } else if (play.start == PlayRequest::Start::kKeyframe) {
     text = "play from the keyframe at or before timestamp " +
            std::to_string(play.keyframe_before);
+  } else if (play.start == PlayRequest::Start::kPacket) {
+    text =
+        "play from the packet with timestamp " + std::to_string(play.entry.pts);
   }
   if (play.skip_before != INT64_MIN) {
     text += ", show from timestamp " + std::to_string(play.skip_before);
@@ -196,6 +199,8 @@ Status VideoLink::Play(const PlayRequest& play) {
     seeking_ = true;
     entering_ = true;
     to_beginning_ = play.start == PlayRequest::Start::kBeginning;
+    to_packet_.reset();
+    if (play.start == PlayRequest::Start::kPacket) to_packet_ = play.entry.pts;
     passed_left_ = max_passed_;
     progressed_ = true;
   }
@@ -212,6 +217,13 @@ Status VideoLink::Play(const PlayRequest& play) {
       case PlayRequest::Start::kKeyframe:
         builder.getStart().setKeyframe(play.keyframe_before);
         break;
+      case PlayRequest::Start::kPacket: {
+        auto packet = builder.getStart().initPacket();
+        packet.setTimestamp(play.entry.pts);
+        packet.setPosition(play.entry.position);
+        packet.setCheck(play.entry.check);
+        break;
+      }
     }
     builder.setSkipBefore(play.skip_before);
     builder.setMaxFrames(play.max_frames);
@@ -357,6 +369,7 @@ Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
                         .damaged = frame_untrusted.getDamaged(),
                         .sign = sign,
                         .position = frame_untrusted.getPosition(),
+                        .check = frame_untrusted.getCheck(),
                         .native = shape_.native,
                         .facts = facts};
 }
@@ -409,8 +422,10 @@ Status VideoLink::AdoptEntryIfValid(schema::Entered::Reader entered_untrusted) {
   entering_ = false;
   entry_untrusted_.reset();
   if (entered_untrusted.isKeyframe()) {
-    if (to_beginning_) return link_.Misbehaved("it began at another place");
     entry_untrusted_ = entered_untrusted.getKeyframe();
+    if (to_beginning_ || (to_packet_ && *to_packet_ != *entry_untrusted_)) {
+      return link_.Misbehaved("it began at another place");
+    }
   }
   return Status();
 }

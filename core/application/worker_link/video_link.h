@@ -42,6 +42,7 @@ struct PublishedFrame {
   bool damaged;          // parts of the picture are made up
   ipc::DamageSign sign;  // of damage: what showed it
   int64_t position;      // byte of its packet in the file; -1: unknown
+  uint32_t check;        // as in ipc::IndexEntry
   std::shared_ptr<const NativeFormat> native;  // null for RGB
   PictureFacts facts;                          // only for native pictures
 };
@@ -57,9 +58,11 @@ struct PlayRequest {
     kOnward,  // after the last frame of the previous play
     kBeginning,
     kKeyframe,  // at the last keyframe at or before `keyframe_before`
+    kPacket,    // at the packet of `entry`
   };
   Start start = Start::kOnward;
   int64_t keyframe_before = 0;
+  ipc::IndexEntry entry = {};       // a point of access
   int64_t skip_before = INT64_MIN;  // earlier frames are decoded, not published
   uint64_t max_frames = UINT64_MAX;  // the play pauses after this number
   // Each frame of the play is the one that the caller waits for when it comes.
@@ -112,7 +115,7 @@ class VideoLink {
   // is believed of plays in which a worker may decode a frame while it converts
   // another (Play.overlap), and a worker can die over either frame anyway.
   bool was_ahead() const;
-  // Returns the timestamp of the keyframe at which the latest play without
+  // Returns the timestamp of the packet at which the latest play without
   // kOnward began, or nullopt if that play began at the beginning. The value is
   // known after the first event of the play.
   std::optional<int64_t> entry_untrusted() const { return entry_untrusted_; }
@@ -153,9 +156,12 @@ class VideoLink {
   // this part.
   uint64_t frames_left_ = 0;
   int64_t skip_before_ = INT64_MIN;
-  bool seeking_ = false;       // the first event is still to come
-  bool entering_ = false;      // the worker has yet to say where the play began
-  bool to_beginning_ = false;  // the play must begin at the beginning
+  bool seeking_ = false;   // the first event is still to come
+  bool entering_ = false;  // the worker has yet to say where the play began
+  // Where the play must begin, unless it begins at the beginning: at a packet
+  // with this timestamp, or, with to_beginning_, nowhere else.
+  bool to_beginning_ = false;
+  std::optional<int64_t> to_packet_;
   std::optional<int64_t> entry_untrusted_;
   int64_t media_bytes_ = 0;
   uint64_t max_passed_ = 0;   // Limits::index_frames

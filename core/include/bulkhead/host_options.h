@@ -47,7 +47,7 @@ struct Limits {
   // Bytes of one packet. The default holds a picture of 64 million pixels of 8
   // bytes.
   uint64_t packet_bytes = uint64_t{1} << 29;
-  // Frames of an index, which takes 24 bytes for each, and of the record of
+  // Frames of an index, which takes 32 bytes for each, and of the record of
   // delivered frames, which takes 16. A stream may have more frames and play;
   // but if it has no ascending timestamps, it then survives no worker.
   uint64_t index_frames = uint64_t{1} << 24;

@@ -68,7 +68,10 @@ struct VideoMetadata : StreamTiming {
   int color_space = 2;
   int color_range = 0;      // 1 is limited, 2 is full, 0 is unspecified.
   int chroma_location = 0;  // As in Color.
-  std::string backend;      // Both change if the stream goes on elsewhere.
+  // VideoOptions::threads, or 1 where libavcodec's pictures would depend on the
+  // number of threads: those of interlaced MPEG-4 do.
+  uint32_t threads = 1;
+  std::string backend;  // Both change if the stream goes on elsewhere.
   std::string device;
 };
 
@@ -134,14 +137,15 @@ struct DamagedRange {
 // unless VideoOptions say otherwise.
 //
 // Indexed access returns the picture that a pass from the beginning shows; the
-// calls before it make no difference. The decoder seeks to a keyframe if what
-// follows is sound. It decodes from the beginning if what follows is damaged,
-// or if the timestamps of the stream are missing or contradict the order of the
-// pictures: frames between damage and the next keyframe are therefore as exact
-// as others, and slow. One case remains: damage that no pass has met yet and
-// that the codec does not notice from the keyframe on (VP8 notices none) shows
-// in the frames that are decoded after it, and a seek may skip it or meet it in
-// another state.
+// calls before it make no difference. The decoder seeks to a keyframe if the
+// packets themselves show that it is one, and what follows is sound. It decodes
+// from the beginning if what follows is damaged, if the codec does not tell its
+// keyframes (core/application/damage.md lists which do), or if the timestamps
+// of the stream are missing or contradict the order of the pictures: such
+// frames are therefore as exact as others, and slow. One case remains: damage
+// that no pass has met yet and that the codec does not notice from the keyframe
+// on (VP8 notices none) shows in the frames that are decoded after it, and a
+// seek may skip it or meet it in another state.
 //
 // Ends that are missing. Where libavformat stops before the end of the file, or
 // the header tells more frames than the file has, Next() fails once before the
@@ -209,8 +213,11 @@ class VideoDecoder {
 
   // The following calls find frames by time. A frame is played from its
   // timestamp until that of the next frame, and the last frame until the stream
-  // ends; so FramePlayedAt(frame.pts_seconds()) is that frame. All times are in
-  // seconds. kOutOfRange for a time at which the stream does not play,
+  // ends; so FramePlayedAt(frame.pts_seconds()) is that frame. A time that is a
+  // little before a timestamp counts as that timestamp: by a microsecond, or by
+  // half a tick of time_base if that is less. So `pts + i / fps` and a time
+  // that was printed with six decimals find the frame that they mean. All times
+  // are in seconds. kOutOfRange for a time at which the stream does not play,
   // kInvalidArgument for a time that is not finite, kBadInput if the timestamps
   // of the stream are missing or not unique.
 
@@ -231,9 +238,9 @@ class VideoDecoder {
   // Returns every frame, or with `fps` the frames of the whole PlayedRange().
   Result<FrameBatch> AllFrames(std::optional<double> fps = std::nullopt,
                                std::span<std::byte> into = {});
-  // Returns the indices of the keyframes, ascending. Seeking to a keyframe
-  // costs least. kInvalidArgument with SeekMode::kApproximate, which knows no
-  // keyframes.
+  // Returns the indices of the frames that the container calls keyframes,
+  // ascending. Where it is right, seeking to one costs least. kInvalidArgument
+  // with SeekMode::kApproximate, which knows no keyframes.
   Result<std::vector<int64_t>> KeyFrameIndices();
 
   // The number of frames and frame `index` for callers who prefer exceptions:

@@ -63,6 +63,7 @@ void DefineStreams(py::module_& module) {
       .field("color_space", &VideoMetadata::color_space)
       .field("color_range", &VideoMetadata::color_range)
       .field("chroma_location", &VideoMetadata::chroma_location)
+      .field("threads", &VideoMetadata::threads)
       .field("backend", &VideoMetadata::backend)
       .field("device", &VideoMetadata::device);
   AddTiming(video);

@@ -10,36 +10,13 @@ extern "C" {
 }
 
 #include "backends/worker/media/damage/header_bits.h"
+#include "backends/worker/media/damage/nal_units.h"
 #include "backends/worker/media/damage/start_codes.h"
 
 namespace bulkhead::worker {
 namespace {
 
 using Bytes = std::span<const uint8_t>;
-
-// Calls `use` with each NAL unit of `data` that is not empty, from its header
-// byte on. `length_bytes` is 0 if start codes stand before the units.
-template <typename Use>
-void ForEachUnit(Bytes data, uint32_t length_bytes, const Use& use) {
-  if (length_bytes == 0) {
-    ForEachStartCode(data, use);
-    return;
-  }
-  for (int units = 0; units < kMostUnits && data.size() > 3; ++units) {
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < length_bytes; ++i) bytes = bytes << 8 | data[i];
-    data = data.subspan(length_bytes);
-    bytes = std::min(bytes, data.size());
-    if (bytes > 0) use(data.first(bytes));
-    data = data.subspan(bytes);
-  }
-}
-
-uint32_t LengthBytes(int codec, Bytes extradata) {
-  if (extradata.empty() || extradata[0] != 1) return 0;
-  const size_t at = codec == AV_CODEC_ID_H264 ? 4 : 21;
-  return extradata.size() > at ? (extradata[at] & 3) + 1 : 0;
-}
 
 // Returns recovery_frame_cnt of the recovery point that an H.264 SEI unit
 // holds, or -1 if it holds none (ITU-T H.264, sections 7.3.2.3.1 and D.1.8).
@@ -86,12 +63,12 @@ bool IsClosedGroup(Bytes packet) {
   constexpr int kPicture = 0;
   bool closed = false;
   bool found = false;
-  ForEachUnit(packet.first(std::min<size_t>(packet.size(), 1024)), 0,
-              [&](Bytes unit) {
-                found = found || unit[0] == kPicture;
-                if (found || unit[0] != kGroup || unit.size() < 5) return;
-                closed = (unit[4] & 0x40) != 0;
-              });
+  ForEachStartCode(packet.first(std::min<size_t>(packet.size(), 1024)),
+                   [&](Bytes unit) {
+                     found = found || unit[0] == kPicture;
+                     if (found || unit[0] != kGroup || unit.size() < 5) return;
+                     closed = (unit[4] & 0x40) != 0;
+                   });
   return closed;
 }
 
@@ -108,7 +85,7 @@ RoleReader::RoleReader(const AVCodecParameters& parameters)
           ? 0
           : static_cast<size_t>(std::max(parameters.extradata_size, 0)));
   if (codec_ != AV_CODEC_ID_H264 && codec_ != AV_CODEC_ID_HEVC) return;
-  length_bytes_ = LengthBytes(codec_, extradata);
+  length_bytes_ = NalLengthBytes(codec_ == AV_CODEC_ID_HEVC, extradata);
   if (codec_ == AV_CODEC_ID_HEVC && length_bytes_ > 0) {
     highest_layer_ = (extradata[21] >> 3 & 7) - 1;
   }
@@ -163,7 +140,7 @@ void RoleReader::ReadH264(const bulkhead_packet& packet,
   bool all_b = true;
   bool referred = false;
   int64_t recovery = -1;
-  ForEachUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
+  ForEachNalUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
     const int type = unit[0] & 0x1f;
     // forbidden_zero_bit: decoders pass over such a unit.
     if ((unit[0] & 0x80) != 0 || type == 0 || type > kLastOther) {
@@ -190,6 +167,7 @@ void RoleReader::ReadH264(const bulkhead_packet& packet,
   role.has_picture = has_slice || has_unknown || !has_other;
   role.referred = !has_slice || referred;
   role.b_picture = has_slice && all_b;
+  role.exact = has_slice && intra && (role.closed || recovery == 0);
   role.entry = role.closed || recovery == 0 ||
                (recovery < 0 && role.keyframe && has_slice && intra);
   if (!role.entry && recovery > 0 && has_slice) {
@@ -207,7 +185,7 @@ void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
   bool has_unknown = false;
   bool behind_end = false;
   role.entry = false;
-  ForEachUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
+  ForEachNalUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
     // forbidden_zero_bit: decoders pass over such a unit.
     if ((unit[0] & 0x80) != 0 || unit.size() < 2) {
       has_unknown = true;

@@ -14,6 +14,9 @@ struct PacketRole {
   // Decoding may begin here: no packet from here on refers to earlier ones,
   // except those whose pictures are shown before this one's.
   bool entry = false;
+  // H.264: `entry`, and the stream itself says so: its pictures from this one
+  // on are those of a decoder that began earlier.
+  bool exact = false;
   // With `entry`: no packet at all from here on refers to earlier ones.
   bool closed = false;
   // The container says that decoding may begin here.

@@ -14,7 +14,9 @@ extern "C" {
 #include <libavutil/macros.h>
 }
 
+#include "backends/worker/media/damage/av1_units.h"
 #include "backends/worker/media/damage/header_bits.h"
+#include "backends/worker/media/damage/mpeg4_layer.h"
 #include "backends/worker/media/damage/start_codes.h"
 
 namespace bulkhead::worker {
@@ -51,11 +53,10 @@ ShownPackets::ShownPackets(const AVCodecParameters& parameters)
   if (parameters.extradata == nullptr) return;
   const Bytes data(parameters.extradata,
                    static_cast<size_t>(std::max(parameters.extradata_size, 0)));
-  constexpr size_t kAv1HeaderBytes = 4;
   if (codec_ == AV_CODEC_ID_MPEG4) {
     ForEachStartCode(data, [this](Bytes unit) { ReadMpeg4Header(unit); });
-  } else if (codec_ == AV_CODEC_ID_AV1 && data.size() > kAv1HeaderBytes) {
-    ReadAv1(data.subspan(kAv1HeaderBytes));
+  } else if (codec_ == AV_CODEC_ID_AV1 && data.size() > kAv1RecordBytes) {
+    ReadAv1(data.subspan(kAv1RecordBytes));
   }
 }
 
@@ -83,48 +84,28 @@ bool ShownPackets::Read(const bulkhead_packet& packet) {
   }
 }
 
-// Reads the units of a packet (AV1 bitstream specification, sections 5.3, 5.5.1
-// and 5.9.2).
+// Reads the units of a packet (AV1 bitstream specification, sections 5.5.1 and
+// 5.9.2).
 bool ShownPackets::ReadAv1(Bytes packet) {
-  constexpr uint32_t kSequence = 1;
-  constexpr uint32_t kFrameHeader = 3;
-  constexpr uint32_t kFrame = 6;
   if (packet.empty()) return true;
-  while (!packet.empty()) {
-    const uint32_t type = packet[0] >> 3 & 0xf;
-    const size_t head = (packet[0] & 4) != 0 ? 2 : 1;
-    const bool has_size = (packet[0] & 2) != 0;
-    if ((packet[0] & 0x80) != 0 || packet.size() < head) return true;
-    packet = packet.subspan(head);
-    size_t size = packet.size();
-    if (has_size) {
-      size = 0;
-      size_t bytes = 0;
-      bool more = true;
-      for (; more && bytes < 5 && bytes < packet.size(); ++bytes) {
-        size |= size_t{packet[bytes] & 0x7fu} << (7 * bytes);
-        more = (packet[bytes] & 0x80) != 0;
-      }
-      packet = packet.subspan(bytes);
-      if (more || size > packet.size()) return true;
-    }
-    HeaderBits bits(packet.data(), size);
-    if (type == kSequence) {
+  bool shows = false;
+  const bool sound = ForEachAv1Unit(packet, [&](uint32_t type, Bytes payload) {
+    HeaderBits bits(payload.data(), payload.size());
+    if (type == kAv1SequenceHeader) {
       bits.Bits(4);  // profile, still picture
       is_reduced_ = bits.Bit() != 0;
-    } else if (type == kFrame || type == kFrameHeader) {
+    } else if (type == kAv1Frame || type == kAv1FrameHeader) {
       // The reduced header of a still picture has neither of the two flags.
       const bool shows_existing = bits.Bit() != 0;
       bits.Bits(2);  // type
-      if (is_reduced_ || shows_existing || bits.Bit() != 0) return true;
+      shows = shows || is_reduced_ || shows_existing || bits.Bit() != 0;
     }
-    packet = packet.subspan(size);
-  }
-  return false;
+  });
+  return shows || !sound;
 }
 
 // Reads what matters of the header of a video object layer and of user data
-// (ISO/IEC 14496-2, sections 6.2.3 and 6.2.2.1).
+// (ISO/IEC 14496-2, section 6.2.2.1).
 void ShownPackets::ReadMpeg4Header(Bytes unit) {
   constexpr uint8_t kUserData = 0xb2;
   if (unit[0] == kUserData) {
@@ -142,34 +123,7 @@ void ShownPackets::ReadMpeg4Header(Bytes unit) {
     }
     return;
   }
-  if (unit[0] < 0x20 || unit[0] > 0x2f) return;
-  HeaderBits bits(unit.data() + 1, unit.size() - 1);
-  bits.Bit();  // random access
-  constexpr uint32_t kSimpleStudio = 14;
-  constexpr uint32_t kCoreStudio = 15;
-  const uint32_t type = bits.Bits(8);
-  time_bits_ = 0;
-  // These have other headers.
-  if (type == kSimpleStudio || type == kCoreStudio) return;
-  uint32_t version = 1;
-  if (bits.Bit() != 0) {
-    version = bits.Bits(4);
-    bits.Bits(3);  // priority
-  }
-  if (bits.Bits(4) == 15) bits.Bits(16);  // aspect ratio
-  if (bits.Bit() != 0) {                  // control parameters
-    bits.Bits(3);
-    if (bits.Bit() != 0) {
-      for (int i = 0; i < 79; ++i) bits.Bit();  // buffer
-    }
-  }
-  constexpr uint32_t kGrayscale = 3;
-  if (bits.Bits(2) == kGrayscale && version != 1) bits.Bits(4);
-  bits.Bit();
-  const uint32_t resolution = bits.Bits(16);
-  if (resolution > 0) {
-    time_bits_ = std::max(static_cast<int>(std::bit_width(resolution - 1)), 1);
-  }
+  if (IsMpeg4Layer(unit)) time_bits_ = ReadMpeg4Layer(unit).time_bits;
 }
 
 bool ShownPackets::IsCoded(Bytes vop) const {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
+#include <cstring>
 #include <span>
 
 namespace bulkhead::worker {
@@ -12,24 +11,30 @@ namespace bulkhead::worker {
 // The most units of one packet that are read. No intact packet has as many.
 inline constexpr int kMostUnits = 1 << 12;
 
+// Returns the offset of the first start code (00 00 01) of `data` at or after
+// `from`, or the size of `data`.
+inline size_t FindStartCode(std::span<const uint8_t> data, size_t from) {
+  for (size_t at = from + 2; at < data.size(); ++at) {
+    const void* const one = std::memchr(data.data() + at, 1, data.size() - at);
+    if (one == nullptr) break;
+    at = static_cast<size_t>(static_cast<const uint8_t*>(one) - data.data());
+    if (data[at - 1] == 0 && data[at - 2] == 0) return at - 2;
+  }
+  return data.size();
+}
+
 // Calls `use` with each unit of a packet that is not empty and stands behind a
 // start code (00 00 01), from the byte on that names its kind. A unit of H.264
 // and HEVC may have zero bytes behind it. Returns whether there is any start
 // code with a byte behind it.
 template <typename Use>
 bool ForEachStartCode(std::span<const uint8_t> data, const Use& use) {
-  static constexpr uint8_t kStart[] = {0, 0, 1};
   bool found = false;
-  for (int units = 0; units < kMostUnits; ++units) {
-    const auto start = std::search(data.begin(), data.end(), std::begin(kStart),
-                                   std::end(kStart));
-    if (data.end() - start <= 3) break;
-    data = data.subspan(static_cast<size_t>(start - data.begin()) + 3);
-    const auto next = std::search(data.begin(), data.end(), std::begin(kStart),
-                                  std::end(kStart));
-    if (next != data.begin()) {
-      use(data.first(static_cast<size_t>(next - data.begin())));
-    }
+  size_t start = FindStartCode(data, 0);
+  for (int units = 0; units < kMostUnits && start + 3 < data.size(); ++units) {
+    const size_t begin = start + 3;
+    start = FindStartCode(data, begin);
+    if (start > begin) use(data.subspan(begin, start - begin));
     found = true;
   }
   return found;

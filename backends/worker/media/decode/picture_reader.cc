@@ -44,6 +44,7 @@ PictureReader::PictureReader(std::unique_ptr<Demuxer> demuxer,
     : demuxer_(std::move(demuxer)),
       open_decoder_(std::move(open_decoder)),
       on_replace_(std::move(on_replace)),
+      points_(demuxer_->MakeAccessPoints()),
       gaps_(static_cast<size_t>(
           std::clamp(demuxer_->facts().video_delay, 0, kMostReordered))) {}
 
@@ -54,6 +55,8 @@ ipc::Expected<void> PictureReader::ReplaceDecoder() {
   decoder_.reset();
   IPC_ASSIGN_OR_RETURN(decoder_, open_decoder_());
   inspector_ = demuxer_->MakeInspector();
+  points_ = demuxer_->MakeAccessPoints();
+  knows_points_ = true;
   outstanding_.Restart(INT64_MIN);
   chain_.Restart();
   equal_timestamps_.Restart();
@@ -76,6 +79,7 @@ void PictureReader::Forget() {
   rejected_ = 0;
   held_pts_ = BULKHEAD_NO_TIMESTAMP;
   latest_end_ = BULKHEAD_NO_TIMESTAMP;
+  marks_.clear();
   packets_ended_ = false;
   packet_pending_ = false;
   losses_.clear();
@@ -92,12 +96,20 @@ ipc::Expected<void> PictureReader::SeekToBeginning() {
 
 ipc::Expected<void> PictureReader::SeekToKeyframe(int64_t timestamp) {
   at_beginning_ = false;
+  return Enter(demuxer_->SeekToKeyframe(timestamp), /*at_point=*/false);
+}
+
+ipc::Expected<void> PictureReader::SeekToPacket(const PacketMark& mark) {
+  at_beginning_ = false;
+  return Enter(demuxer_->SeekToPacket(mark), /*at_point=*/true);
+}
+
+ipc::Expected<void> PictureReader::Enter(const ipc::Expected<void>& sought,
+                                         bool at_point) {
   // A failed seek may leave the demuxer anywhere, so only the beginning is
   // safe.
-  if (!demuxer_->SeekToKeyframe(timestamp) || demuxer_->at_beginning()) {
-    return SeekToBeginning();
-  }
-  if (met_damage_ || !sound_) {
+  if (!sought || demuxer_->at_beginning()) return SeekToBeginning();
+  if (met_damage_ || !sound_ || !points_.FlushSufficesFor(demuxer_->packet())) {
     // What the decoder took from damaged packets outlives a flush: headers, and
     // coefficients of H.264. Their pictures need not have come out.
     IPC_TRY(ReplaceDecoder());
@@ -106,6 +118,8 @@ ipc::Expected<void> PictureReader::SeekToKeyframe(int64_t timestamp) {
     Forget();
     decoder_->Flush();
   }
+  points_.Restart();
+  knows_points_ = at_point;
   inspector_->Restart();
   outstanding_.Restart(demuxer_->entry());
   chain_.Restart();
@@ -250,6 +264,14 @@ ipc::Expected<void> PictureReader::End() {
   return {};
 }
 
+uint32_t PictureReader::access_check() const {
+  const auto mark = std::find_if(
+      marks_.begin(), marks_.end(), [this](const PacketMark& other) {
+        return other.timestamp == picture_->pts && other.position == position_;
+      });
+  return mark == marks_.end() ? 0 : mark->check;
+}
+
 std::string PictureReader::Progress() const {
   std::string text = "after " + std::to_string(packets_) + " packets";
   if (packets_ == 0) return text;
@@ -291,6 +313,11 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   }
   last_is_marked_ = (packet.flags & BULKHEAD_PACKET_CORRUPT) != 0;
   const bool shows = inspector_->Inspect(packet);
+  const bool is_point = points_.Read(packet, inspector_->role());
+  if (is_point && knows_points_) {
+    marks_.push_back(MarkOf(packet));
+    if (marks_.size() > kMostHeld) marks_.pop_front();
+  }
   if (inspector_->role().has_picture && !inspector_->role().second_field) {
     const auto behind = gaps_.Sent({packet.pts, packet.position});
     if (behind) TellGap(*behind);

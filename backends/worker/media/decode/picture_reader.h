@@ -15,6 +15,7 @@
 #include "backends/worker/media/damage/timestamp_gaps.h"
 #include "backends/worker/media/decode/abi_breach.h"
 #include "backends/worker/media/decode/decoder.h"
+#include "backends/worker/media/demux/access_points.h"
 #include "backends/worker/media/demux/demuxer.h"
 #include "ipc/damage_sign.h"
 #include "ipc/error.h"
@@ -38,7 +39,9 @@ namespace bulkhead::worker {
 // what is which: ipc/damage_sign.h.
 //
 // A seek to the beginning, or any seek after damage, opens a new decoder, since
-// state of the old one could show in later pictures. `on_replace` is called
+// state of the old one could show in later pictures. So does a seek to a packet
+// that does not set anew what was set since the decoder was opened
+// (AccessPoints). `on_replace` is called
 // before a decoder is closed, so that the caller can give up its frames.
 //
 // Each packet shows at most one picture, as in the index. A second picture with
@@ -69,6 +72,9 @@ class PictureReader {
   // Seeks to a keyframe at or before `timestamp`, or to the beginning if there
   // is none or the stream cannot seek.
   ipc::Expected<void> SeekToKeyframe(int64_t timestamp);
+  // Seeks to the packet with this mark, or to the beginning if the seek does
+  // not arrive at that very packet.
+  ipc::Expected<void> SeekToPacket(const PacketMark& mark);
 
   // Lends the demuxer's file for a reading of the whole stream, if that changes
   // nothing here (Demuxer::Lend); else returns null. Nothing else may be called
@@ -89,6 +95,9 @@ class PictureReader {
   ipc::DamageSign sign() const { return sign_; }
   // Returns the byte offset of the picture's packet in the file, or -1.
   int64_t position() const { return position_; }
+  // Returns the check of the picture's packet if decoding may begin there
+  // (PacketMark); else 0.
+  uint32_t access_check() const;
   // Returns whether a packet was sent since the decoder was opened.
   bool begun() const { return packets_ > 0; }
   // Says how far the decoder got, for the message about a failure:
@@ -106,6 +115,8 @@ class PictureReader {
   PictureReader(std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder,
                 std::function<void()> on_replace);
 
+  // Makes the decoder ready for the packet that a seek of the demuxer went to.
+  ipc::Expected<void> Enter(const ipc::Expected<void>& sought, bool at_point);
   ipc::Expected<void> ReplaceDecoder();
   void Forget();
   ipc::Expected<void> ReadPacket();
@@ -139,6 +150,10 @@ class PictureReader {
   const std::function<void()> on_replace_;
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<PacketInspector> inspector_;
+  AccessPoints points_;
+  bool knows_points_ = true;  // since decoding began at one
+  // The latest packets at which decoding may begin, in decoding order.
+  std::deque<PacketMark> marks_;
   OutstandingPackets outstanding_;
   ReferenceChain chain_;
   EqualTimestamps equal_timestamps_;

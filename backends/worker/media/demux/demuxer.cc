@@ -23,9 +23,6 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// A seek that lands after its target is repeated at most this often, each time
-// twice as far before the target. Then decoding starts at the beginning.
-constexpr int kMostSeeks = 6;
 // Of a chunk of AVI.
 constexpr int64_t kChunkHeaderBytes = 8;
 
@@ -37,22 +34,6 @@ bool IsCover(const AVStream& stream) {
 
 const char* NameOf(StreamKind kind) {
   return kind == StreamKind::kAudio ? "audio" : "video";
-}
-
-// Returns an upper bound of the time at which the picture of `packet` is shown.
-// Some containers declare only the decoding time; a decoder that reorders
-// pictures shows them up to `reordered` + 1 durations later.
-int64_t LatestTimestamp(const AVPacket& packet, int reordered) {
-  if (packet.pts != AV_NOPTS_VALUE || packet.dts == AV_NOPTS_VALUE) {
-    return packet.pts;
-  }
-  int64_t latest;
-  if (__builtin_mul_overflow(packet.duration, int64_t{reordered} + 1,
-                             &latest) ||
-      __builtin_add_overflow(latest, packet.dts, &latest)) {
-    return INT64_MAX;
-  }
-  return latest;
 }
 
 // Returns what a file has that has no stream of `kind`, and what to do about
@@ -238,6 +219,10 @@ std::unique_ptr<PacketInspector> Demuxer::MakeInspector() const {
   return PacketInspector::Create(*stream_->codecpar);
 }
 
+AccessPoints Demuxer::MakeAccessPoints() const {
+  return AccessPoints(*stream_->codecpar);
+}
+
 const int32_t* Demuxer::display_matrix_untrusted() const {
   return stream_ == nullptr ? nullptr : DisplayMatrixOf(*stream_);
 }
@@ -378,58 +363,6 @@ bool Demuxer::shrank() const { return file_ && file_->shrank(); }
 
 bool Demuxer::disposable() const {
   return (av_packet_->flags & AV_PKT_FLAG_DISPOSABLE) != 0;
-}
-
-ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
-  if (stream_ == nullptr) IPC_TRY(SeekToBeginning());
-  at_beginning_ = false;
-  kept_.GiveUp();
-  packets_before_lending_.reset();
-  last_dts_ = BULKHEAD_NO_TIMESTAMP;
-  const AVRational base = stream_->time_base;
-  const int64_t second =
-      base.num > 0 ? std::max<int64_t>(base.den / base.num, 1) : 1;
-  int64_t target = timestamp;
-  for (int attempt = 0; attempt < kMostSeeks; ++attempt) {
-    packet_is_pending_ = false;
-    const int result =
-        av_seek_frame(format_, stream_index_, target, AVSEEK_FLAG_BACKWARD);
-    if (result < 0 && attempt == 0) {
-      return ipc::Fail(ipc::Code::kOutOfRange,
-                       name_ + " cannot seek to timestamp " +
-                           std::to_string(timestamp) + ": " +
-                           AvErrorText(result) + "; read from the beginning");
-    }
-    if (result < 0) break;
-    // A seek may end up at any packet (transport streams are sought by time,
-    // not by keyframe), so this looks for the next keyframe not after
-    // `timestamp`.
-    while (NextAvPacket()) {
-      const int64_t latest =
-          LatestTimestamp(*av_packet_, stream_->codecpar->video_delay);
-      if (latest == AV_NOPTS_VALUE || latest > timestamp) break;
-      if ((av_packet_->flags & AV_PKT_FLAG_KEY) == 0) continue;
-      packet_is_pending_ = true;
-      // Reading packets may have replaced the memory that the parameters of the
-      // stream point to.
-      parameters_ = libav_format::ParametersOf(*stream_, &stream_side_data_);
-      return {};
-    }
-    if (__builtin_sub_overflow(target, second << attempt, &target)) break;
-  }
-  return SeekToBeginning();
-}
-
-int64_t Demuxer::entry() const {
-  return av_packet_->pts != AV_NOPTS_VALUE ? av_packet_->pts : av_packet_->dts;
-}
-
-ipc::Expected<void> Demuxer::SeekToBeginning() {
-  if (at_beginning_ && stream_ != nullptr && !packets_before_lending_) {
-    return {};
-  }
-  CloseInput();
-  return OpenInput();
 }
 
 }  // namespace bulkhead::worker

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/demux/access_points.h"
 #include "backends/worker/media/demux/allowed_media.h"
 #include "backends/worker/media/demux/kept_packets.h"
 #include "backends/worker/media/demux/media_bytes.h"
@@ -112,6 +113,8 @@ class Demuxer {
 
   // Makes an inspector for the packets of this stream. Valid until a seek.
   std::unique_ptr<PacketInspector> MakeInspector() const;
+  // Makes what tells at which packets of this stream decoding may begin.
+  AccessPoints MakeAccessPoints() const;
 
   // Returns the nine numbers of the stream's display matrix, or null if the
   // stream has none.
@@ -133,7 +136,8 @@ class Demuxer {
     return Open(bytes_, size_, name_, stream_index_, kind_, limits_);
   }
 
-  // Returns the packet that ReadPacket read. Valid until the next read or seek.
+  // Returns the packet that ReadPacket read; after a seek that did not end at
+  // the beginning, the next packet. Valid until the next read or seek.
   const bulkhead_packet& packet() const { return packet_; }
   // Returns whether the container says that no packet refers to this one.
   bool disposable() const;
@@ -149,10 +153,16 @@ class Demuxer {
   // cannot seek; then only SeekToBeginning makes the demuxer usable again.
   ipc::Expected<void> SeekToKeyframe(int64_t timestamp);
 
+  // Seeks to the packet with this mark. If the seek does not arrive at that
+  // very packet, since libavformat guesses times and positions of raw streams
+  // anew behind each seek, the next packet is the first one. Fails as
+  // SeekToKeyframe.
+  ipc::Expected<void> SeekToPacket(const PacketMark& mark);
+
   // Returns whether the next packet is the first one.
   bool at_beginning() const { return at_beginning_; }
-  // Returns the timestamp of the keyframe that SeekToKeyframe went to. Call
-  // this after SeekToKeyframe and unless at_beginning().
+  // Returns the timestamp of the packet that a seek went to. Call this after a
+  // seek and unless at_beginning().
   int64_t entry() const;
 
   // Goes to the first packet by opening the file again. A seek to the beginning
@@ -180,6 +190,11 @@ class Demuxer {
   void DescribeStream();
   bool IsOfKind(const AVStream& stream) const;
   bool NextAvPacket();
+  // Seeks to the last packet that is wanted, not after `timestamp`. `is_wanted`
+  // looks at packet_, and says through its argument whether to go to the
+  // beginning rather than to seek farther back.
+  template <typename IsWanted>
+  ipc::Expected<void> SeekTo(int64_t timestamp, const IsWanted& is_wanted);
   // Goes back to where this demuxer was when it lent the file.
   ipc::Expected<void> Return();
   // Completes `missing` by the tables of MP4, and by what other headers count.

@@ -9,6 +9,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/damage/packet_inspector.h"
+#include "backends/worker/media/demux/access_points.h"
 #include "backends/worker/media/demux/demuxer.h"
 #include "ipc/try.h"
 
@@ -28,6 +29,7 @@ ipc::IndexEntry EntryOf(const Packet& packet, bool ordered) {
   const bool timed = packet.pts != BULKHEAD_NO_TIMESTAMP;
   entry.pts = timed ? packet.pts : packet.dts;
   entry.duration = packet.duration;
+  entry.position = packet.position;
   entry.keyframe = (packet.flags & BULKHEAD_PACKET_KEYFRAME) ? 1 : 0;
   // A decoder derives the missing timestamp from a decoding timestamp, and the
   // result depends on where decoding began. The host must not seek by it.
@@ -42,6 +44,7 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
   IPC_TRY(demuxer.SeekToBeginning());
 
   const auto inspector = demuxer.MakeInspector();
+  AccessPoints points = demuxer.MakeAccessPoints();
   chunk_entries = std::max<size_t>(chunk_entries, 1);
   std::vector<ipc::IndexEntry> chunk;
   chunk.reserve(chunk_entries + 1);
@@ -54,6 +57,7 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
     if (!read) break;
     const bulkhead_packet& packet = demuxer.packet();
     const bool shows = inspector->Inspect(packet);
+    const bool is_access = points.Read(packet, inspector->role());
     if (inspector->drops_held() && held != kNone) {
       chunk.erase(chunk.begin() + static_cast<ptrdiff_t>(held));
       held = kNone;
@@ -71,7 +75,9 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
                            " packets: decode it in order, without an index");
     }
     if (!inspector->role().b_picture) held = chunk.size();
-    chunk.push_back(EntryOf(packet, inspector->ordered()));
+    ipc::IndexEntry& entry =
+        chunk.emplace_back(EntryOf(packet, inspector->ordered()));
+    if (is_access) entry.check = MarkOf(packet).check;
     while (chunk.size() > chunk_entries) {
       // That picture stays here, unless a whole chunk has followed it.
       const bool stays = held != kNone && held > 0;

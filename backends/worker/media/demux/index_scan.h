@@ -17,15 +17,15 @@ class Demuxer;
 using IndexSink =
     std::function<ipc::Expected<void>(std::span<const ipc::IndexEntry>)>;
 
-// The limit on index entries: at 24 bytes each, they take 384 MiB in the host.
+// The limit on index entries: at 32 bytes each, they take 512 MiB in the host.
 inline constexpr uint64_t kMostIndexEntries = uint64_t{16} << 20;
 
 // Builds the index of frames: reads every packet from the beginning without
 // decoding, and passes an entry for each frame that will be shown to `sink`, in
 // demuxing order, at most `chunk_entries` at a time. Leaves out packets that
 // the container marks as hidden (edit lists) and packets that show nothing
-// (packet_inspector.h). A packet without a presentation timestamp gets its
-// decoding timestamp instead.
+// (packet_inspector.h). Points of access (access_points.h) have a check. A
+// packet without a presentation timestamp gets its decoding timestamp instead.
 //
 // Leaves the demuxer at the end of the stream. Fails with kResourceExhausted
 // beyond kMostIndexEntries.

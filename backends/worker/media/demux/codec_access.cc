@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/demux/codec_access.h"
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavutil/intreadwrite.h>
+}
+
+#include "backends/worker/media/damage/av1_units.h"
+#include "backends/worker/media/damage/header_bits.h"
+
+namespace bulkhead::worker {
+namespace {
+
+using Bytes = std::span<const uint8_t>;
+
+HeaderBits BitsFrom(Bytes packet, size_t byte) {
+  return byte < packet.size()
+             ? HeaderBits(packet.data() + byte, packet.size() - byte)
+             : HeaderBits(nullptr, 0);
+}
+
+// Looks for a frame header of a key frame that is shown, before which there is
+// no other (AV1 bitstream specification, section 5.9.2).
+bool IsAv1Key(Bytes packet) {
+  bool reduced = false;
+  bool met = false;
+  bool key = false;
+  ForEachAv1Unit(packet, [&](uint32_t type, Bytes payload) {
+    HeaderBits bits(payload.data(), payload.size());
+    if (type == kAv1SequenceHeader) {
+      bits.Bits(4);  // profile, still picture
+      reduced = bits.Bit() != 0;
+    } else if ((type == kAv1Frame || type == kAv1FrameHeader) && !met) {
+      met = true;
+      const bool shows_existing = bits.Bit() != 0;
+      const bool is_key = bits.Bits(2) == 0;
+      key = reduced || (!shows_existing && is_key && bits.Bit() != 0);
+    }
+  });
+  return key;
+}
+
+// ITU-T H.263, section 5.1. An extended header only counts if it repeats all of
+// what it may leave to an earlier one.
+bool IsH263Intra(Bytes packet) {
+  constexpr uint32_t kStartCode = 0x20;
+  constexpr uint32_t kExtended = 7;
+  HeaderBits bits = BitsFrom(packet, 0);
+  if (bits.Bits(22) != kStartCode) return false;
+  bits.Bits(8 + 2 + 3);  // the number of the picture, two marks, three flags
+  if (bits.Bits(3) != kExtended) return bits.Bit() == 0;
+  if (bits.Bits(3) != 1) return false;
+  bits.Bits(18);  // the optional part
+  return bits.Bits(3) == 0;
+}
+
+// Sorenson's H.263, as FLV has it: after the start code a version, a number and
+// a size.
+bool IsFlv1Intra(Bytes packet) {
+  HeaderBits bits = BitsFrom(packet, 0);
+  if (bits.Bits(17) != 1) return false;
+  bits.Bits(5 + 8);
+  const uint32_t size = bits.Bits(3);
+  if (size < 2) bits.Bits(size == 0 ? 16 : 32);
+  return bits.Bits(2) == 0;
+}
+
+// A packet of RealVideo begins with a table of slices.
+bool IsRealIntra(int codec, Bytes packet) {
+  if (packet.empty()) return false;
+  HeaderBits bits = BitsFrom(packet, 1 + size_t{8} * (packet[0] + 1));
+  if (codec == AV_CODEC_ID_RV20) return bits.Bits(2) < 2;
+  return bits.Bit() != 0 && bits.Bit() == 0;
+}
+
+bool IsSvq1Intra(Bytes packet) {
+  HeaderBits bits = BitsFrom(packet, 0);
+  const uint32_t code = bits.Bits(22);
+  if ((code & ~0x70u) != 0 || (code & 0x60) == 0) return false;
+  bits.Bits(8);
+  return packet.size() >= 4 && bits.Bits(2) == 0;
+}
+
+// The first decision of the range coder of FFV1 and Snow, whose state is even
+// at first (RFC 9043, section 3.8.1).
+bool IsKeyOfRangeCoder(Bytes packet) {
+  constexpr unsigned kEven = 0x7f80;
+  return packet.size() >= 2 && AV_RB16(packet.data()) >= kEven;
+}
+
+}  // namespace
+
+CodecAccess AccessOf(int codec) {
+  switch (codec) {
+    case AV_CODEC_ID_H264:
+    case AV_CODEC_ID_HEVC:
+    case AV_CODEC_ID_MPEG1VIDEO:
+    case AV_CODEC_ID_MPEG2VIDEO:
+    case AV_CODEC_ID_MPEG4:
+    case AV_CODEC_ID_VP8:
+    case AV_CODEC_ID_VP9:
+      return CodecAccess::kRoles;
+    case AV_CODEC_ID_AV1:
+    case AV_CODEC_ID_FFV1:
+    case AV_CODEC_ID_FLV1:
+    case AV_CODEC_ID_H263:
+    case AV_CODEC_ID_H263P:
+    case AV_CODEC_ID_MSMPEG4V2:
+    case AV_CODEC_ID_MSMPEG4V3:
+    case AV_CODEC_ID_RV10:
+    case AV_CODEC_ID_RV20:
+    case AV_CODEC_ID_SNOW:
+    case AV_CODEC_ID_SVQ1:
+    case AV_CODEC_ID_THEORA:
+    case AV_CODEC_ID_VP3:
+    case AV_CODEC_ID_WMV1:
+    case AV_CODEC_ID_WMV2:
+    case AV_CODEC_ID_ZMBV:
+      return CodecAccess::kBits;
+    // Intra coded, but packets repeat or take over something of earlier ones:
+    // coefficients of the picture before (CineForm), a whole picture (FIC,
+    // Lagarith), a tile of a larger picture (SMV), tables at other places than
+    // those that CarriedState reads (MJPEG-B).
+    case AV_CODEC_ID_CFHD:
+    case AV_CODEC_ID_FIC:
+    case AV_CODEC_ID_LAGARITH:
+    case AV_CODEC_ID_MJPEGB:
+    case AV_CODEC_ID_SMVJPEG:
+      return CodecAccess::kFirst;
+    default:
+      break;
+  }
+  const AVCodecDescriptor* descriptor =
+      avcodec_descriptor_get(static_cast<AVCodecID>(codec));
+  const bool intra = descriptor != nullptr &&
+                     (descriptor->props & AV_CODEC_PROP_INTRA_ONLY) != 0;
+  return intra ? CodecAccess::kEach : CodecAccess::kFirst;
+}
+
+bool FlushSuffices(int codec) {
+  const CodecAccess access = AccessOf(codec);
+  return access == CodecAccess::kEach || access == CodecAccess::kRoles ||
+         codec == AV_CODEC_ID_AV1;
+}
+
+bool IsIntraByItsBits(int codec, Bytes packet) {
+  if (packet.empty()) return false;
+  switch (codec) {
+    case AV_CODEC_ID_AV1:
+      return IsAv1Key(packet);
+    case AV_CODEC_ID_FFV1:
+    case AV_CODEC_ID_SNOW:
+      return IsKeyOfRangeCoder(packet);
+    case AV_CODEC_ID_FLV1:
+      return IsFlv1Intra(packet);
+    case AV_CODEC_ID_H263:
+    case AV_CODEC_ID_H263P:
+      return IsH263Intra(packet);
+    case AV_CODEC_ID_MSMPEG4V2:
+    case AV_CODEC_ID_MSMPEG4V3:
+    case AV_CODEC_ID_WMV1:
+      return (packet[0] & 0xc0) == 0;
+    case AV_CODEC_ID_WMV2:
+    case AV_CODEC_ID_VP3:
+      return (packet[0] & 0x80) == 0;
+    case AV_CODEC_ID_RV10:
+    case AV_CODEC_ID_RV20:
+      return IsRealIntra(codec, packet);
+    case AV_CODEC_ID_SVQ1:
+      return IsSvq1Intra(packet);
+    case AV_CODEC_ID_THEORA:
+      return (packet[0] & 0xc0) == 0;
+    case AV_CODEC_ID_ZMBV:
+      return (packet[0] & 1) != 0;
+    default:
+      return false;
+  }
+}
+
+}  // namespace bulkhead::worker

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// FrameAt(i) is the picture of the pass, whatever a container calls a keyframe.
+// Each codec that ffmpeg encodes is put into each container that takes it, with
+// the flags as they were muxed, with all packets flagged, and cut in the middle
+// of a group of pictures; and the sample files below BULKHEAD_SHARED are taken.
+// Frames are asked for in every order, and compared with those of the pass,
+// which other tests compare with ffmpeg's. BULKHEAD_ALL_CLIPS=1 takes all
+// cells, and asks for more frames.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bulkhead/host.h"
+#include "tests/access/accesses.h"
+#include "tests/access/codec_cells.h"
+#include "tests/access/edit_list.h"
+#include "tests/access/straight_pass.h"
+#include "tests/media/ffmpeg_play.h"
+#include "tests/media/sample_file_suite.h"
+#include "tests/media/sample_files.h"
+#include "tests/support/test_paths.h"
+
+namespace bulkhead::tests {
+namespace {
+
+bool TakesAll() { return std::getenv("BULKHEAD_ALL_CLIPS") != nullptr; }
+
+struct Tally {
+  size_t cells = 0;     // files that were made
+  size_t compared = 0;  // of them, with a pass without damage
+};
+
+// Returns the pass of a fresh decoder; nothing if it fails or meets damage.
+std::vector<SeenFrame> SoundPass(Host& host, const std::string& path,
+                                 const VideoOptions& options) {
+  auto video = host.OpenVideo(path, options);
+  if (!video) return {};
+  StraightPass pass = DecodeStraight(*video);
+  if (!pass.failure.ok() || !DamageOf(*video).empty()) return {};
+  return std::move(pass.frames);
+}
+
+class CodecMatrix : public testing::TestWithParam<CodecRow> {
+ protected:
+  static void SetUpTestSuite() {
+    HostOptions options;
+    options.libexec_dir = LibexecDirectory();
+    host_ = Host::Create(options).value().release();
+  }
+  static void TearDownTestSuite() {
+    delete host_;
+    host_ = nullptr;
+    std::printf("%zu cells, %zu of them compared\n", tally_.cells,
+                tally_.compared);
+  }
+
+  void ExpectCell(const std::string& path, CellKind kind, const char* device,
+                  uint32_t threads) {
+    const VideoOptions options{.device = device, .threads = threads};
+    const std::vector<SeenFrame> frames = SoundPass(*host_, path, options);
+    if (frames.empty()) return;
+    auto video = host_->OpenVideo(path, options);
+    ASSERT_TRUE(video) << video.error();
+    // Of a stream of MPEG-4 that begins in its middle, libavcodec shows a
+    // picture twice or not, as timestamps are there or not, and complains.
+    if (kind == CellKind::kCut && *video->FrameCount() != frames.size() &&
+        !PlayPictures(path).complaints.empty()) {
+      return;
+    }
+    ++tally_.compared;
+    ++compared_;
+    ExpectAccesses(*video, frames, TakesAll() ? 30 : 12);
+  }
+
+  static Host* host_;
+  static Tally tally_;
+  size_t compared_ = 0;
+};
+
+Host* CodecMatrix::host_ = nullptr;
+Tally CodecMatrix::tally_;
+
+TEST_P(CodecMatrix, GivesThePicturesOfThePass) {
+  const CodecRow& codec = GetParam();
+  size_t made = 0;
+  for (const Cell& cell : CellsOf(codec, TakesAll())) {
+    const auto path = MakeCell(codec, cell);
+    if (!path) {
+      ASSERT_NE(path.error().code(), Code::kNotFound) << path.error();
+      continue;
+    }
+    SCOPED_TRACE(std::string(codec.name) + " " + cell.name());
+    ++made;
+    ++tally_.cells;
+    ExpectCell(*path, cell.kind, "cpu", 1);
+    if (!TakesAll()) continue;
+    ExpectCell(*path, cell.kind, "cpu", 3);
+    ExpectCell(*path, cell.kind, "openreg:0", 1);
+  }
+  if (made == 0) GTEST_SKIP() << "this ffmpeg cannot encode " << codec.name;
+  EXPECT_GT(compared_, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, CodecMatrix, testing::ValuesIn(CodecRows()),
+                         [](const auto& row) {
+                           return std::string(row.param.name);
+                         });
+
+// Editors of phones write lists of several parts.
+TEST(EditList, GivesEachPartByNumberToo) {
+  constexpr CodecRow kCodec{"h264_edited", "-c:v libx264 -g 12 -bf 2", nullptr};
+  const auto whole = MakeCell(kCodec, {"mp4", CellKind::kAsMuxed});
+  if (!whole) GTEST_SKIP() << whole.error();
+  std::ifstream in(*whole, std::ios::binary);
+  const std::string file(std::istreambuf_iterator<char>(in), {});
+  // The movie has milliseconds, the track 12,800 units a second.
+  const std::vector<EditedPart> lists[] = {
+      {{400, 1024}, {600, 11'264}},
+      {{400, 3072}, {400, 3072}},
+      {{400, 11'264}, {600, 1024}},
+      {{200, 1024}, {200, 9216}, {400, 4096}, {200, -1}, {200, 1024}},
+  };
+  HostOptions options;
+  options.libexec_dir = LibexecDirectory();
+  const auto host = Host::Create(options).value();
+  for (const auto& list : lists) {
+    const auto edited = WithEditList(file, list);
+    ASSERT_TRUE(edited);
+    const std::string path = TemporaryDirectory() + "/edited.mp4";
+    std::ofstream(path, std::ios::binary) << *edited;
+    const PlayedPictures expected = PlayPictures(path);
+    SCOPED_TRACE(std::to_string(list[0].from) +
+                 " first: " + expected.complaints);
+    for (const char* device : {"cpu", "openreg:0"}) {
+      const VideoOptions video_options{.device = device};
+      const auto frames = SoundPass(*host, path, video_options);
+      ASSERT_FALSE(frames.empty());
+      ASSERT_EQ(frames.size(), expected.hashes.size());
+      for (size_t i = 0; i < frames.size(); ++i) {
+        ASSERT_EQ(frames[i].hash, expected.hashes[i]) << i;
+      }
+      auto video = host->OpenVideo(path, video_options);
+      ASSERT_TRUE(video) << video.error();
+      ExpectAccesses(*video, frames, 12);
+      EXPECT_TRUE(video->FrameAt(-1)) << video->FrameAt(-1).error();
+    }
+  }
+}
+
+std::vector<SampleFile> Samples() {
+  std::vector<SampleFile> files = MediaFiles();
+  for (const SampleFile& file : UnusualFiles()) files.push_back(file);
+  return files;
+}
+
+class SampleAccess : public SampleFileSuite {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SampleAccess);
+
+TEST_P(SampleAccess, GivesThePicturesOfThePass) {
+  const size_t each = TakesAll() ? 20 : 3;
+  bool has_threads = false;
+  for (const char* device : {"cpu", "openreg:0"}) {
+    for (const uint32_t threads : {1u, 3u}) {
+      // A normal run takes one thread on one device, and three on the other.
+      has_threads = !has_threads;
+      if (!TakesAll() && has_threads == (device[0] == 'o')) continue;
+      SCOPED_TRACE(std::string(device) + ", " + std::to_string(threads));
+      const VideoOptions options{.device = device, .threads = threads};
+      const auto frames = SoundPass(host(), GetParam().path, options);
+      if (frames.empty()) continue;
+      auto video = host().OpenVideo(GetParam().path, options);
+      ASSERT_TRUE(video) << video.error();
+      ExpectAccesses(*video, frames, each);
+      ExpectBatches(*video, frames, each);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, SampleAccess, testing::ValuesIn(Samples()),
+                         [](const auto& file) { return TestName(file.param); });
+
+}  // namespace
+}  // namespace bulkhead::tests
