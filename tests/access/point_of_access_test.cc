@@ -114,6 +114,33 @@ INSTANTIATE_TEST_SUITE_P(Codecs, CodecMatrix, testing::ValuesIn(CodecRows()),
                            return std::string(row.param.name);
                          });
 
+// libavcodec's pictures of interlaced MPEG-4 depend on the number of threads.
+TEST(Threads, AreOneForInterlacedMpeg4) {
+  constexpr CodecRow kFields{
+      "threads_fields", "-c:v mpeg4 -g 12 -bf 2 -flags +ildct+ilme", nullptr};
+  constexpr CodecRow kWhole{"threads_whole", "-c:v mpeg4 -g 12 -bf 2", nullptr};
+  HostOptions options;
+  options.libexec_dir = LibexecDirectory();
+  const auto host = Host::Create(options).value();
+  for (const CodecRow& codec : {kFields, kWhole}) {
+    for (const char* extension : {"avi", "mp4", "mkv"}) {
+      const auto path = MakeCell(codec, {extension, CellKind::kAsMuxed});
+      if (!path) GTEST_SKIP() << path.error();
+      SCOPED_TRACE(*path);
+      const std::vector<SeenFrame> frames = SoundPass(*host, *path, {});
+      ASSERT_FALSE(frames.empty());
+      for (const uint32_t threads : {0u, 2u, 3u}) {
+        const VideoOptions with{.device = "cpu", .threads = threads};
+        EXPECT_EQ(SoundPass(*host, *path, with), frames) << threads;
+        const auto video = host->OpenVideo(*path, with);
+        ASSERT_TRUE(video) << video.error();
+        EXPECT_EQ(video->metadata().threads,
+                  codec.encoder == kFields.encoder ? 1 : threads);
+      }
+    }
+  }
+}
+
 // Editors of phones write lists of several parts.
 TEST(EditList, GivesEachPartByNumberToo) {
   constexpr CodecRow kCodec{"h264_edited", "-c:v libx264 -g 12 -bf 2", nullptr};

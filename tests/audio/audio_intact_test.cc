@@ -4,6 +4,7 @@
 // no damage.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -196,6 +197,27 @@ TEST_F(IntactAudio, GapsInTheTimestamps) {
       ASSERT_FALSE(path.empty());
       ExpectAsFfmpeg(path);
     }
+  }
+}
+
+// libcodec2 draws its noise from one sequence of the process.
+TEST_F(IntactAudio, ARangeOfCodec2ThatIsAskedForTwice) {
+  const std::string path = MakeAudio(
+      "again.c2",
+      {"-ar", "8000", "-ac", "1", "-c:a", "libcodec2", "-mode", "2400"});
+  if (path.empty()) GTEST_SKIP() << "this machine's ffmpeg has no codec2";
+  const std::vector<float> expected = SamplesByFfmpeg(path);
+  ASSERT_GT(expected.size(), 16'000u);
+  auto audio = host_->OpenAudio(path);
+  ASSERT_TRUE(audio) << audio.error();
+  const double ranges[][2] = {{0.5, 1}, {0.5, 1}, {0, 0.25}, {1, 2}, {0, 2}};
+  for (const auto& [start, stop] : ranges) {
+    const auto samples = audio->SamplesPlayedInRange(start, stop);
+    ASSERT_TRUE(samples) << samples.error();
+    const auto at = [&](double seconds) {
+      return expected.begin() + static_cast<std::ptrdiff_t>(8000 * seconds);
+    };
+    EXPECT_EQ(samples->data, std::vector<float>(at(start), at(stop))) << start;
   }
 }
 
