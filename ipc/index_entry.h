@@ -25,7 +25,11 @@ struct IndexEntry {
   // this or an earlier packet contradicts the order of the pictures; else 0.
   // Readers treat every other value as 1.
   uint8_t disordered;
-  uint8_t reserved[2];  // written as zero, never read
+  // 1 if the packet has no presentation time, `pts` follows from decoding times,
+  // and nothing contradicts the order of the pictures: `disordered` is 1 too, but
+  // the frame is shown at `pts`. Readers treat every other value as 0.
+  uint8_t derived;
+  uint8_t reserved;  // written as zero, never read
 };
 static_assert(sizeof(IndexEntry) == 32);
 static_assert(alignof(IndexEntry) == 8);

@@ -114,6 +114,66 @@ INSTANTIATE_TEST_SUITE_P(Codecs, CodecMatrix, testing::ValuesIn(CodecRows()),
                            return std::string(row.param.name);
                          });
 
+// AVI gives pictures that others refer to decoding times alone, and program
+// streams some pictures.
+void ExpectFramesAtTheirTimes(Host& host, const std::string& path) {
+  const std::vector<SeenFrame> frames = SoundPass(host, path, {});
+  ASSERT_FALSE(frames.empty());
+  auto video = host.OpenVideo(path);
+  ASSERT_TRUE(video) << video.error();
+  const auto range = video->PlayedRange();
+  ASSERT_TRUE(range) << range.error();
+  for (size_t i = frames.size(); i-- > 0;) {
+    if (!frames[i].pts) continue;
+    const auto frame = video->FramePlayedAt(frames[i].seconds);
+    ASSERT_TRUE(frame) << frame.error();
+    EXPECT_EQ(Describe(See(*frame)), Describe(frames[i]));
+  }
+  const auto last = video->FramePlayedAt(range->end - 0.001);
+  ASSERT_TRUE(last) << last.error();
+  EXPECT_EQ(Describe(See(*last)), Describe(frames.back()));
+}
+
+TEST(Times, FollowFromDecodingTimes) {
+  HostOptions options;
+  options.libexec_dir = LibexecDirectory();
+  const auto host = Host::Create(options).value();
+  constexpr CodecRow kRows[] = {
+      {"times_mpeg4", "-c:v mpeg4 -g 12 -bf 2", nullptr},
+      {"times_mpeg4_without_b", "-c:v mpeg4 -g 12", nullptr},
+      {"times_mpeg2", "-c:v mpeg2video -g 12 -bf 2", nullptr},
+      {"times_mpeg2_without_b", "-c:v mpeg2video -g 12", nullptr},
+      {"times_mpeg1", "-c:v mpeg1video -g 12 -bf 2", nullptr},
+  };
+  for (const CodecRow& codec : kRows) {
+    for (const char* extension : {"avi", "mpg", "ts", "mkv", "m4v", "m2v"}) {
+      const auto path = MakeCell(codec, {extension, CellKind::kAsMuxed});
+      if (!path && path.error().code() == Code::kUnsupported) continue;
+      if (!path) GTEST_SKIP() << path.error();
+      SCOPED_TRACE(*path);
+      ExpectFramesAtTheirTimes(*host, *path);
+      const auto cut = MakeCell(codec, {extension, CellKind::kCut});
+      if (!cut || !host->OpenVideo(*cut)->PlayedRange()) continue;
+      SCOPED_TRACE(*cut);
+      ExpectFramesAtTheirTimes(*host, *cut);
+    }
+  }
+  // Of pictures that are packed behind others, no packet has the time.
+  constexpr CodecRow kPacked{"times_packed", "-c:v libxvid -g 12 -bf 2",
+                             nullptr};
+  const auto packed = MakeCell(kPacked, {"avi", CellKind::kAsMuxed});
+  if (packed) {
+    auto video = host->OpenVideo(*packed);
+    ASSERT_TRUE(video) << video.error();
+    EXPECT_FALSE(video->PlayedRange());
+  }
+  for (const SampleFile& file : UnusualFiles()) {
+    if (file.name != "mpeg_ps_last_frame_without_pts.mpg") continue;
+    SCOPED_TRACE(file.name);
+    ExpectFramesAtTheirTimes(*host, file.path);
+  }
+}
+
 // libavcodec's pictures of interlaced MPEG-4 depend on the number of threads.
 TEST(Threads, AreOneForInterlacedMpeg4) {
   constexpr CodecRow kFields{

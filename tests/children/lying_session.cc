@@ -149,7 +149,7 @@ void LyingSession::Scan() {
                        .position = -1,
                        .check = i % kKeyframeInterval == 0 ? 1u : 0u,
                        .keyframe = i % kKeyframeInterval == 0,
-                       .reserved = {}});
+                       .reserved = 0});
   }
   const size_t bytes = entries.size() * sizeof(ipc::IndexEntry);
   Reply(

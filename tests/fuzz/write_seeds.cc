@@ -166,10 +166,10 @@ void WriteFrames() {
 }
 
 void WriteIndex() {
-  const IndexEntry entries[] = {{0, 40, 48, 7, 1, 0, {}},
-                                {80, 40, 90, 0, 0, 0, {}},
-                                {40, 40, 120, 0, 0, 0, {}},
-                                {120, 0, -1, 7, 1, 0, {}}};
+  const IndexEntry entries[] = {{0, 40, 48, 7, 1, 0, 0, 0},
+                                {80, 40, 90, 0, 0, 0, 0, 0},
+                                {40, 40, 120, 0, 0, 1, 1, 0},
+                                {120, 0, -1, 7, 1, 0, 0, 0}};
   Replies(kRgb)
       .Add([](auto reply) { FillOpened(reply.initOpened()); })
       .Add([&](auto reply) {

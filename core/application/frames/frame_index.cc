@@ -27,18 +27,22 @@ void FrameIndex::Finish() {
   const auto earlier = [](const ipc::IndexEntry& a, const ipc::IndexEntry& b) {
     return a.pts < b.pts;
   };
-  timestamped_ = std::none_of(
-      entries_.begin(), entries_.end(), [](const ipc::IndexEntry& e) {
-        return e.pts == ipc::kNoTimestamp || e.disordered != 0;
-      });
-  if (timestamped_) timestamped_ = EntriesAscend();
-  if (timestamped_) {
+  has_times_ = std::none_of(entries_.begin(), entries_.end(),
+                            [](const ipc::IndexEntry& e) {
+                              return e.pts == ipc::kNoTimestamp ||
+                                     (e.disordered != 0 && e.derived != 1);
+                            });
+  if (has_times_) has_times_ = EntriesAscend();
+  if (has_times_) {
     std::stable_sort(entries_.begin(), entries_.end(), earlier);
-    timestamped_ = std::adjacent_find(entries_.begin(), entries_.end(),
-                                      [](const auto& a, const auto& b) {
-                                        return a.pts == b.pts;
-                                      }) == entries_.end();
+    has_times_ = std::adjacent_find(entries_.begin(), entries_.end(),
+                                    [](const auto& a, const auto& b) {
+                                      return a.pts == b.pts;
+                                    }) == entries_.end();
   }
+  timestamped_ = has_times_ &&
+                 std::none_of(entries_.begin(), entries_.end(),
+                              [](const auto& e) { return e.disordered != 0; });
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].keyframe) keyframes_.push_back(static_cast<uint32_t>(i));
     if (IsEntry(entries_[i])) {

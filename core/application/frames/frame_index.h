@@ -49,6 +49,10 @@ class FrameIndex {
 
   size_t size() const { return entries_.size(); }
   bool timestamped() const { return timestamped_; }
+  // Returns whether the entries are in the order in which the frames are shown,
+  // with their times. True also if a decoder may give some of the frames other
+  // timestamps or none, so that only counting finds them.
+  bool has_times() const { return has_times_; }
   const ipc::IndexEntry& operator[](size_t i) const { return entries_[i]; }
   // Returns the numbers of the keyframes, ascending.
   const std::vector<uint32_t>& keyframes() const { return keyframes_; }
@@ -70,6 +74,7 @@ class FrameIndex {
   std::vector<uint32_t> keyframes_;
   std::vector<uint32_t> access_points_;
   bool timestamped_ = true;
+  bool has_times_ = true;
 };
 
 }  // namespace bulkhead::session

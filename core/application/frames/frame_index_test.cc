@@ -14,7 +14,8 @@ ipc::IndexEntry At(int64_t pts, bool enters = false) {
           .check = enters ? 7u : 0u,
           .keyframe = enters,
           .disordered = 0,
-          .reserved = {}};
+          .derived = 0,
+          .reserved = 0};
 }
 
 FrameIndex IndexOf(const std::vector<ipc::IndexEntry>& entries) {
@@ -84,6 +85,18 @@ TEST(FrameIndexTest, WhatTheContainerCallsAKeyframeIsNoEntry) {
   ASSERT_TRUE(given.Add(entries).ok());
   given.Finish();
   EXPECT_EQ(given.EntryOf(2), 1u) << "its maker promises it";
+}
+
+TEST(FrameIndexTest, DerivedTimesAreGoodForTimesAlone) {
+  ipc::IndexEntry derived = At(4);
+  derived.disordered = derived.derived = 1;
+  const FrameIndex index = IndexOf({At(0, true), derived, At(1), At(2)});
+  EXPECT_TRUE(index.has_times());
+  EXPECT_FALSE(index.timestamped());
+  EXPECT_EQ(index[3].pts, 4);
+  EXPECT_FALSE(IndexOf({At(4), derived}).has_times()) << "two at one time";
+  derived.derived = 0;
+  EXPECT_FALSE(IndexOf({At(0), derived}).has_times());
 }
 
 TEST(FrameIndexTest, TimesThatBeginAnewAtAnEntryAddressNothing) {

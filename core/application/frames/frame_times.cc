@@ -48,7 +48,7 @@ Result<FrameTimes> FrameTimes::Create(const FrameIndex& index, Ratio time_base,
   if (index.size() == 0) {
     return Status(Code::kBadInput, "the stream has no frames");
   }
-  if (!index.timestamped()) {
+  if (!index.has_times()) {
     return Status(Code::kBadInput,
                   "its frames have no timestamps, or share them, so none can "
                   "be found by time; ask for frames by index");

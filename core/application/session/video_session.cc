@@ -330,7 +330,7 @@ void VideoSession::TellContent() {
   if (options_.seek_mode == SeekMode::kApproximate) return;
   const FrameIndex& index = finder_->index();
   metadata_.frame_count_from_content = index.size();
-  if (index.timestamped() && index.size() > 0) {
+  if (index.has_times() && index.size() > 0) {
     // Computed as FrameTimes does, so that the times agree with PlayedRange().
     const auto seconds = [this](int64_t ticks) {
       return Seconds(ticks, metadata_.time_base);

@@ -73,6 +73,9 @@ class PacketInspector {
   // before it decodes the packet inspected last (shown_packets.h).
   bool drops_held() const { return shown_.drops_held(); }
 
+  // Returns whether pictures were packed behind others (shown_packets.h).
+  bool has_packed() const { return shown_.has_packed(); }
+
   // Returns true once there was a keyframe whose headers are sound. A decoder
   // that takes such a packet without an error has a picture to show. Only for
   // H.264, HEVC, VP8 and VP9; else always false.

@@ -37,6 +37,62 @@ ipc::IndexEntry EntryOf(const Packet& packet, bool ordered) {
   return entry;
 }
 
+// Finds the times of the pictures of MPEG whose packets have decoding times
+// alone, as in AVI and in some program streams: a decoder shows a picture that
+// others may refer to when it decodes the next such picture, and any other
+// picture at once.
+class PictureTimes {
+ public:
+  explicit PictureTimes(const std::string& codec)
+      : derives_(codec.starts_with("mpeg")) {}
+
+  // Takes the entry of the next packet. `is_held`: others may refer to it.
+  void Sent(ipc::IndexEntry& entry, const bulkhead_packet& packet,
+            bool is_held) {
+    if (packet.dts == BULKHEAD_NO_TIMESTAMP) derives_ = false;
+    entry.derived = derives_ && entry.disordered != 0;
+    if (is_held) {
+      lacks_time_ = packet.pts == BULKHEAD_NO_TIMESTAMP;
+      return;
+    }
+    // Such pictures are shown in the order of their packets.
+    derives_ = derives_ && entry.pts > highest_;
+    lowest_ = std::min(lowest_, entry.pts);
+    highest_ = std::max(highest_, entry.pts);
+  }
+
+  // Takes the time at which the picture that was held is shown. No time is
+  // derived any more once those of other pictures contradict that.
+  void Shown(ipc::IndexEntry& held, int64_t time) {
+    if (lacks_time_ && derives_) held.pts = time;
+    derives_ = derives_ && held.pts > before_ && lowest_ > before_ &&
+               highest_ < held.pts;
+    held.derived = held.derived != 0 && derives_;
+    before_ = held.pts;
+    lowest_ = INT64_MAX;
+    highest_ = INT64_MIN;
+  }
+
+  // Derives no time any more.
+  void GiveUp() { derives_ = false; }
+
+  // Takes the end of the stream, at which the picture that is held is shown.
+  void Ended(ipc::IndexEntry& held) {
+    int64_t time;
+    if (!__builtin_add_overflow(std::max(held.pts, highest_), held.duration,
+                                &time)) {
+      Shown(held, time);
+    }
+  }
+
+ private:
+  bool derives_;
+  bool lacks_time_ = false;     // the picture that is held
+  int64_t before_ = INT64_MIN;  // the time of the picture that was held before
+  int64_t lowest_ = INT64_MAX;  // of the others since the one that is held
+  int64_t highest_ = INT64_MIN;
+};
+
 }  // namespace
 
 ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
@@ -52,12 +108,19 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
   // The place in `chunk` of the last picture that others may refer to, which a
   // decoder may drop.
   size_t held = kNone;
+  PictureTimes times(demuxer.facts().codec);
   for (;;) {
     IPC_ASSIGN_OR_RETURN(const bool read, demuxer.ReadPacket());
     if (!read) break;
     const bulkhead_packet& packet = demuxer.packet();
     const bool shows = inspector->Inspect(packet);
     const bool is_access = points.Read(packet, inspector->role());
+    // Of a stream that begins in its middle, libavcodec shows a picture twice
+    // or not at all.
+    const bool begins = total > 0 || inspector->role().entry;
+    if (!begins || inspector->left_out() || inspector->has_packed()) {
+      times.GiveUp();
+    }
     if (inspector->drops_held() && held != kNone) {
       chunk.erase(chunk.begin() + static_cast<ptrdiff_t>(held));
       held = kNone;
@@ -74,9 +137,12 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
                            std::to_string(kMostIndexEntries) +
                            " packets: decode it in order, without an index");
     }
-    if (!inspector->role().b_picture) held = chunk.size();
+    const bool is_held = !inspector->role().b_picture;
+    if (is_held && held != kNone) times.Shown(chunk[held], packet.dts);
+    if (is_held) held = chunk.size();
     ipc::IndexEntry& entry =
         chunk.emplace_back(EntryOf(packet, inspector->ordered()));
+    times.Sent(entry, packet, is_held);
     if (is_access) entry.check = MarkOf(packet).check;
     while (chunk.size() > chunk_entries) {
       // That picture stays here, unless a whole chunk has followed it.
@@ -88,6 +154,7 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
       held = stays ? held - count : kNone;
     }
   }
+  if (held != kNone) times.Ended(chunk[held]);
   return chunk.empty() ? ipc::Expected<void>() : sink(chunk);
 }
 

@@ -25,7 +25,8 @@ inline constexpr uint64_t kMostIndexEntries = uint64_t{16} << 20;
 // demuxing order, at most `chunk_entries` at a time. Leaves out packets that
 // the container marks as hidden (edit lists) and packets that show nothing
 // (packet_inspector.h). Points of access (access_points.h) have a check. A
-// packet without a presentation timestamp gets its decoding timestamp instead.
+// packet without a presentation timestamp gets its decoding timestamp instead,
+// or one of MPEG the time that follows from it (IndexEntry::derived).
 //
 // Leaves the demuxer at the end of the stream. Fails with kResourceExhausted
 // beyond kMostIndexEntries.
