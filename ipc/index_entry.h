@@ -25,9 +25,9 @@ struct IndexEntry {
   // this or an earlier packet contradicts the order of the pictures; else 0.
   // Readers treat every other value as 1.
   uint8_t disordered;
-  // 1 if the packet has no presentation time, `pts` follows from decoding times,
-  // and nothing contradicts the order of the pictures: `disordered` is 1 too, but
-  // the frame is shown at `pts`. Readers treat every other value as 0.
+  // 1 if the packet has no presentation time, `pts` follows from decoding
+  // times, and nothing contradicts the order of the pictures: `disordered` is 1
+  // too, but the frame is shown at `pts`. Readers treat every other value as 0.
   uint8_t derived;
   uint8_t reserved;  // written as zero, never read
 };
