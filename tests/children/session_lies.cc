@@ -422,6 +422,15 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
      {Step::kEntered, [](Session& s) { s.ReplyEntered(false); }}},
     {"entered_elsewhere",
      {Step::kPlay, [](Session& s) { s.ReplyEntered(true); }}},
+    {"seek_elsewhere",
+     {Step::kSeek,
+      [](Session& s) {
+        s.Reply([&s](Reply reply) {
+          auto entered = reply.initEntered();
+          entered.setEpoch(s.epoch());
+          entered.setKeyframe(s.position() + 1);
+        });
+      }}},
     {"unseen_asked_for",
      {Step::kEntered,
       [](Session& s) { s.ReplyUnseen([](Unseen f) { f.setPts(7); }); }}},

@@ -475,7 +475,9 @@ LIES(Unseen, Row{"entered_not", Code::kBackendMisbehaved, "where it began"},
      Row{"gap_in_a_whole_file", Code::kBackendMisbehaved, "not cut off"});
 
 LIES(Seek, Row{"seek_paused", Code::kBackendMisbehaved, "", Act::kFrameAt},
-     Row{"seek_early_frames", Code::kBackendMisbehaved, "", Act::kFrameAt});
+     Row{"seek_early_frames", Code::kBackendMisbehaved, "", Act::kFrameAt},
+     Row{"seek_elsewhere", Code::kBackendMisbehaved, "another place",
+         Act::kFrameAt});
 
 constexpr Code kLied = Code::kBackendMisbehaved;
 constexpr Act kListen = Act::kListen;
