@@ -172,7 +172,10 @@ class VideoEqualsFfmpeg : public SampleFileSuite {
       ASSERT_EQ(played.error().code(), Code::kBadInput) << played.error();
       EXPECT_TRUE(!AreTimed(frames) || damaged) << played.error();
     } else {
-      ASSERT_TRUE(AreTimed(frames));
+      // A picture whose time follows from decoding times may come without one.
+      std::vector<SeenFrame> timed = frames;
+      std::erase_if(timed, [](const SeenFrame& frame) { return !frame.pts; });
+      ASSERT_TRUE(AreTimed(timed));
     }
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> part(0, 0.99);
@@ -189,10 +192,11 @@ class VideoEqualsFfmpeg : public SampleFileSuite {
       double seconds = expected.seconds;
       const size_t next = at->second + 1;
       // A damaged frame may be played between two frames of the pass.
-      if (next < frames.size() && frames[next].index == expected.index + 1) {
+      if (next < frames.size() && frames[next].pts &&
+          frames[next].index == expected.index + 1) {
         seconds += part(random) * (frames[next].seconds - seconds);
       }
-      by_time = !by_time && played;
+      by_time = !by_time && played && expected.pts;
       const Result<Frame> frame =
           by_time ? video.FramePlayedAt(seconds) : video.FrameAt(index);
       ASSERT_TRUE(frame) << index << ", " << seconds << ": " << frame.error();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "backends/worker/media/damage/header_bits.h"
 #include "backends/worker/media/damage/start_codes.h"
 
 namespace bulkhead::worker {
@@ -36,6 +37,32 @@ void ForEachNalUnit(std::span<const uint8_t> data, uint32_t length_bytes,
     bytes = std::min(bytes, data.size());
     if (bytes > 0) use(data.first(bytes));
     data = data.subspan(bytes);
+  }
+}
+
+// Calls `use` with the type and the payload of each message in the first bytes
+// of an SEI unit whose header has `header_bytes` (ITU-T H.264 and H.265,
+// section 7.3.2.3.1 and 7.3.5). The last payload may be cut off.
+template <typename Use>
+void ForEachSeiMessage(std::span<const uint8_t> unit, size_t header_bytes,
+                       const Use& use) {
+  if (unit.size() <= header_bytes) return;
+  const auto bytes = WithoutEscapes(unit.subspan(header_bytes), 512);
+  std::span<const uint8_t> rest(bytes);
+  while (rest.size() > 2) {
+    uint32_t number[2] = {};  // type, bytes
+    for (uint32_t& value : number) {
+      while (!rest.empty() && rest[0] == 0xff) {
+        value += 0xff;
+        rest = rest.subspan(1);
+      }
+      if (rest.empty()) return;
+      value += rest[0];
+      rest = rest.subspan(1);
+    }
+    const size_t size = std::min<size_t>(number[1], rest.size());
+    use(number[0], rest.first(size));
+    rest = rest.subspan(size);
   }
 }
 

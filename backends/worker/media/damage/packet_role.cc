@@ -19,24 +19,16 @@ namespace {
 using Bytes = std::span<const uint8_t>;
 
 // Returns recovery_frame_cnt of the recovery point that an H.264 SEI unit
-// holds, or -1 if it holds none (ITU-T H.264, sections 7.3.2.3.1 and D.1.8).
+// holds, or -1 if it holds none (ITU-T H.264, section D.1.8).
 int64_t RecoveryCount(Bytes unit) {
   constexpr uint32_t kRecoveryPoint = 6;
-  const std::vector<uint8_t> payload = WithoutEscapes(unit.subspan(1), 512);
-  const Bytes rest(payload);
-  for (size_t at = 0; at + 2 < rest.size();) {
-    uint32_t number[2] = {};  // type, bytes
-    for (uint32_t& value : number) {
-      while (at < rest.size() && rest[at] == 0xff) value += rest[at++];
-      if (at < rest.size()) value += rest[at++];
-    }
-    if (number[0] == kRecoveryPoint) {
-      HeaderBits bits(rest.data() + at, rest.size() - at);
-      return bits.Ue();
-    }
-    at += number[1];
-  }
-  return -1;
+  int64_t count = -1;
+  ForEachSeiMessage(unit, 1, [&count](uint32_t type, Bytes payload) {
+    if (type != kRecoveryPoint || count >= 0) return;
+    HeaderBits bits(payload.data(), payload.size());
+    count = bits.Ue();
+  });
+  return count;
 }
 
 // What the header of an H.264 slice begins with (ITU-T H.264, section 7.3.3).

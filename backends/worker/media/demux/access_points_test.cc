@@ -92,7 +92,7 @@ TEST(CodecAccess, IsKnownOfEachCodec) {
     }
   }
   EXPECT_EQ(codecs[CodecAccess::kRoles], 7);
-  EXPECT_EQ(codecs[CodecAccess::kBits], 16);
+  EXPECT_EQ(codecs[CodecAccess::kBits], 13);
   EXPECT_GT(codecs[CodecAccess::kEach], 80);
   EXPECT_GT(codecs[CodecAccess::kFirst], 80);
 }
@@ -107,7 +107,6 @@ TEST(CodecAccess, BitsTellThePicturesThatStandAlone) {
       // The temporal delimiter, a frame with its two flags.
       {AV_CODEC_ID_AV1, {0x12, 0, 0x32, 1, 0x10}, {0x12, 0, 0x32, 1, 0x30}},
       {AV_CODEC_ID_AV1, {0x12, 0, 0x32, 1, 0x10}, {0x12, 0, 0x32, 1, 0x00}},
-      {AV_CODEC_ID_H263, {0, 0, 0x80, 2, 0x08}, {0, 0, 0x80, 2, 0x0a}},
       {AV_CODEC_ID_FLV1, {0, 0, 0x80, 1, 0}, {0, 0, 0x80, 1, 0x20}},
       {AV_CODEC_ID_MSMPEG4V3, {0x3f}, {0x40}},
       {AV_CODEC_ID_WMV2, {0x7f}, {0x80}},
@@ -199,6 +198,62 @@ TEST(AccessPoints, TablesOfJpegAreNeededUnlessTheyAreRepeated) {
   EXPECT_FALSE(stream.Read(begin + scan));
   EXPECT_FALSE(stream.Read(begin + scan + quantisation(2)))
       << "behind the scan that needs it";
+}
+
+// libavcodec goes by the faults of each encoder that a stream names, once it
+// has named it.
+TEST(AccessPoints, WhatNamesAnEncoderIsNeeded) {
+  const Bytes lavc = {0, 0, 1, 0xb2, 'L', 'a', 'v', 'c'};
+  const Bytes xvid = {0, 0, 1, 0xb2, 'X', 'v', 'i', 'D'};
+  const Bytes vop = {0, 0, 1, 0xb6, 0x10};
+  Stream mpeg4(AV_CODEC_ID_MPEG4, lavc);
+  EXPECT_TRUE(mpeg4.Read(lavc + vop));
+  EXPECT_TRUE(mpeg4.Read(xvid + vop));
+  EXPECT_FALSE(mpeg4.Read(lavc + vop)) << "XviD was named too";
+
+  const Bytes tmpg = {0, 0, 1, 0xb2, 0, 'T', 'M', 'P', 'G', 'E', 'X', 'S', 0};
+  const Bytes captions = {0, 0, 1, 0xb2, 'G', 'A', '9', '4', 1};
+  const Bytes picture = {0, 0, 1, 0, 0, 8};
+  Stream mpeg1(AV_CODEC_ID_MPEG1VIDEO);
+  EXPECT_TRUE(mpeg1.Read(captions + picture));
+  EXPECT_TRUE(mpeg1.Read(picture));
+  EXPECT_TRUE(mpeg1.Read(tmpg + picture));
+  EXPECT_FALSE(mpeg1.Read(picture));
+
+  const Bytes image = {0xff, 0xd8};
+  const Bytes comment = {0xff, 0xfe, 0, 6, 'I', 'n', 't', 'e'};
+  const Bytes scan = {0xff, 0xda, 0, 3, 0, 1, 2, 0xff, 0xd9};
+  Stream jpeg(AV_CODEC_ID_MJPEG);
+  EXPECT_TRUE(jpeg.Read(image + scan));
+  EXPECT_TRUE(jpeg.Read(image + comment + scan));
+  EXPECT_FALSE(jpeg.Read(image + scan));
+}
+
+TEST(AccessPoints, OldVersionsOfX264AndFilmGrainAreNeeded) {
+  const auto message = [](uint8_t type, const std::string& text) {
+    const Bytes head = {0, 0, 1, 6, type, static_cast<uint8_t>(text.size())};
+    return head + Bytes(text.begin(), text.end()) + Bytes{0x80};
+  };
+  const std::string identifier(16, 'i');
+  const auto version = [&](const char* core) {
+    return message(5, identifier + "x264 - core " + core);
+  };
+  Stream recent(AV_CODEC_ID_H264, kSequence + kPicture);
+  EXPECT_TRUE(recent.Read(version("164 r3095") + kSlice));
+  EXPECT_TRUE(recent.Read(version("67") + kSlice));
+  EXPECT_TRUE(recent.Read(kSlice));
+  EXPECT_TRUE(recent.Read(version("33") + kSlice));
+  EXPECT_FALSE(recent.Read(kSlice));
+
+  const Bytes of_444 = {0, 0, 1, 0x67, 244, 0, 10, 0x80};
+  Stream lossless(AV_CODEC_ID_H264, of_444 + kPicture);
+  EXPECT_TRUE(lossless.Read(version("150") + kSlice));
+  EXPECT_FALSE(lossless.Read(kSlice));
+
+  Stream grain(AV_CODEC_ID_H264, kSequence + kPicture);
+  EXPECT_FALSE(grain.Read(message(19, "grain") + kSlice));
+  EXPECT_FALSE(grain.Read(kSlice));
+  EXPECT_FALSE(grain.FlushSufficesFor(kSlice));
 }
 
 TEST(AccessPoints, APaletteIsNeeded) {

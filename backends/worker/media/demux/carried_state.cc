@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 extern "C" {
@@ -25,6 +27,8 @@ namespace {
 // units are those of their codec.
 constexpr uint32_t kPalette = 0x10000;
 constexpr uint32_t kExtradata = 0x10100;
+constexpr uint32_t kEncoder = 0x10200;  // of H.264
+constexpr uint32_t kGrain = 0x10300;
 
 // The names of side data that is state.
 constexpr std::string_view kPaletteName = "Palette";
@@ -206,11 +210,37 @@ void CarriedState::ReadUnits(Bytes data, uint32_t length_bytes) {
   });
 }
 
+// libavcodec's decoder of H.264 imitates faults that old versions of x264 had.
+// x264 tells its version once, in the first packet.
+void CarriedState::ReadSei(Bytes unit, size_t header_bytes) {
+  constexpr uint32_t kUserData = 5;
+  constexpr uint32_t kFilmGrain = 19;
+  constexpr size_t kIdentifierBytes = 16;
+  constexpr int kFirstWithoutFaults = 151;
+  constexpr int kFirstWithFaultsOf444Alone = 34;
+  ForEachSeiMessage(unit, header_bytes, [&](uint32_t type, Bytes payload) {
+    if (type == kFilmGrain) SetForGood(kGrain);
+    if (type != kUserData || payload.size() <= kIdentifierBytes) return;
+    const std::string text(payload.begin() + kIdentifierBytes, payload.end());
+    int build = 0;
+    if (std::sscanf(text.c_str(), "x264 - core %d", &build) != 1) return;
+    if (build < (is_444_ ? kFirstWithoutFaults : kFirstWithFaultsOf444Alone)) {
+      Set(kEncoder, {});
+    }
+  });
+}
+
 void CarriedState::ReadH264Unit(Bytes unit) {
+  constexpr uint32_t kSei = 6;
   constexpr uint32_t kSequence = 7;
   constexpr uint32_t kPicture = 8;
   constexpr uint32_t kExtension = 13;
+  constexpr uint8_t kHigh444 = 244;
   const uint32_t type = unit[0] & 0x1f;
+  if (type == kSei) ReadSei(unit, 1);
+  if (type == kSequence && unit.size() > 1) {
+    is_444_ = is_444_ || unit[1] == kHigh444;
+  }
   if (type != kSequence && type != kPicture && type != kExtension) return;
   // The profile, its constraints and the level stand before the number of a
   // sequence parameter set.
@@ -222,7 +252,10 @@ void CarriedState::ReadHevcUnit(Bytes unit) {
   constexpr uint32_t kVideo = 32;
   constexpr uint32_t kSequence = 33;
   constexpr uint32_t kPicture = 34;
+  constexpr uint32_t kPrefixSei = 39;
+  constexpr uint32_t kSuffixSei = 40;
   const uint32_t type = unit[0] >> 1 & 0x3f;
+  if (type == kPrefixSei || type == kSuffixSei) ReadSei(unit, 2);
   if (type < kVideo || type > kPicture || unit.size() < 4) return;
   uint32_t number = unit[2] >> 4;  // of a video parameter set
   if (type == kSequence) number = HevcSequenceNumber(unit);
@@ -234,8 +267,15 @@ void CarriedState::ReadHevcUnit(Bytes unit) {
 void CarriedState::ReadMpeg2Unit(Bytes unit) {
   constexpr uint8_t kSequence = 0xb3;
   constexpr uint8_t kExtension = 0xb5;
+  constexpr uint8_t kUserData = 0xb2;
   constexpr uint32_t kMatrices = 3;
-  if (unit[0] == kSequence) {
+  // libavcodec imitates a fault of this encoder.
+  constexpr std::string_view kTmpgEncoder = "TMPGEXS";
+  if (unit[0] == kUserData) {
+    const std::string_view text(reinterpret_cast<const char*>(unit.data()),
+                                std::min<size_t>(unit.size(), 32));
+    if (text.find(kTmpgEncoder) != text.npos) Set(Key(kUserData, 0), {});
+  } else if (unit[0] == kSequence) {
     Set(Key(kSequence, 0), WithoutPadding(unit));
     Set(Key(kExtension, kMatrices), {});
   } else if (unit[0] == kExtension && unit.size() > 1) {
@@ -248,14 +288,16 @@ void CarriedState::ReadMpeg2Unit(Bytes unit) {
 }
 
 // ISO/IEC 14496-2, section 6.2. What stands in user data decides by which
-// encoder's faults libavcodec goes.
+// encoders' faults libavcodec goes: those of each encoder that was named.
 void CarriedState::ReadMpeg4Unit(Bytes unit) {
   constexpr uint8_t kLastOfLayers = 0x2f;
   constexpr uint8_t kSequence = 0xb0;
   constexpr uint8_t kUserData = 0xb2;
   constexpr uint8_t kObject = 0xb5;
-  if (unit[0] <= kLastOfLayers || unit[0] == kSequence ||
-      unit[0] == kUserData || unit[0] == kObject) {
+  if (unit[0] == kUserData && unit.size() > 1) {
+    Set(Key(kUserData, unit[1]), WithoutPadding(unit));
+  } else if (unit[0] <= kLastOfLayers || unit[0] == kSequence ||
+             unit[0] == kObject) {
     Set(Key(unit[0], 0), WithoutPadding(unit));
   }
 }
@@ -298,8 +340,15 @@ void CarriedState::ReadJpegTables(uint8_t marker, Bytes segment) {
   constexpr uint8_t kHuffman = 0xc4;
   constexpr uint8_t kQuantisation = 0xdb;
   constexpr uint8_t kJpegLs = 0xf8;
-  if (marker == kJpegLs && !segment.empty()) {
-    Set(Key(marker, segment[0]), segment);
+  constexpr uint8_t kFirstApplication = 0xe0;
+  constexpr uint8_t kLastApplication = 0xef;
+  constexpr uint8_t kComment = 0xfe;
+  // Some encoders are known by what they put there, and by what they leave out.
+  const bool names_encoder =
+      marker == kComment ||
+      (marker >= kFirstApplication && marker <= kLastApplication);
+  if ((marker == kJpegLs || names_encoder) && !segment.empty()) {
+    Set(Key(marker, segment[0]), names_encoder ? Bytes() : segment);
   }
   if (marker != kHuffman && marker != kQuantisation) return;
   // Each table begins with its number.

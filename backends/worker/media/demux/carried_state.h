@@ -14,7 +14,9 @@ namespace bulkhead::worker {
 
 // The state that packets of a stream set for all packets that follow, besides
 // pictures: parameter sets and sequence headers (H.264, HEVC, AV1, the MPEG
-// family), tables (MPEG-2, JPEG), palettes and new extradata.
+// family), tables (MPEG-2, JPEG), palettes and new extradata; and what tells
+// libavcodec by which encoder's faults to go, in user data, comments and SEI
+// messages. Film grain depends on all pictures before.
 //
 //     CarriedState state(codec_parameters);     // of a decoder that is opened
 //     if (state.Read(packet)) ...               // every packet that it gets
@@ -41,7 +43,10 @@ class CarriedState {
   using Bytes = std::span<const uint8_t>;
 
   void Set(uint32_t key, Bytes value);
+  // Sets what no packet sets anew.
+  void SetForGood(uint32_t key) { now_[key] = 0; }
   void ReadUnits(Bytes data, uint32_t length_bytes);
+  void ReadSei(Bytes unit, size_t header_bytes);
   void ReadH264Unit(Bytes unit);
   void ReadHevcUnit(Bytes unit);
   void ReadMpeg2Unit(Bytes unit);
@@ -53,6 +58,7 @@ class CarriedState {
 
   int codec_;
   uint32_t length_bytes_ = 0;  // as of NalLengthBytes()
+  bool is_444_ = false;        // H.264: a profile with 4:4:4
   // The hash of each item that was set, by kind and number.
   std::map<uint32_t, uint64_t> initial_;  // by the extradata
   std::map<uint32_t, uint64_t> now_;

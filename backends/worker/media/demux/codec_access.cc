@@ -41,20 +41,6 @@ bool IsAv1Key(Bytes packet) {
   return key;
 }
 
-// ITU-T H.263, section 5.1. An extended header only counts if it repeats all of
-// what it may leave to an earlier one.
-bool IsH263Intra(Bytes packet) {
-  constexpr uint32_t kStartCode = 0x20;
-  constexpr uint32_t kExtended = 7;
-  HeaderBits bits = BitsFrom(packet, 0);
-  if (bits.Bits(22) != kStartCode) return false;
-  bits.Bits(8 + 2 + 3);  // the number of the picture, two marks, three flags
-  if (bits.Bits(3) != kExtended) return bits.Bit() == 0;
-  if (bits.Bits(3) != 1) return false;
-  bits.Bits(18);  // the optional part
-  return bits.Bits(3) == 0;
-}
-
 // Sorenson's H.263, as FLV has it: after the start code a version, a number and
 // a size.
 bool IsFlv1Intra(Bytes packet) {
@@ -67,11 +53,8 @@ bool IsFlv1Intra(Bytes packet) {
 }
 
 // A packet of RealVideo begins with a table of slices.
-bool IsRealIntra(int codec, Bytes packet) {
-  if (packet.empty()) return false;
-  HeaderBits bits = BitsFrom(packet, 1 + size_t{8} * (packet[0] + 1));
-  if (codec == AV_CODEC_ID_RV20) return bits.Bits(2) < 2;
-  return bits.Bit() != 0 && bits.Bit() == 0;
+bool IsRv20Intra(Bytes packet) {
+  return BitsFrom(packet, 1 + size_t{8} * (packet[0] + 1)).Bits(2) < 2;
 }
 
 bool IsSvq1Intra(Bytes packet) {
@@ -104,11 +87,8 @@ CodecAccess AccessOf(int codec) {
     case AV_CODEC_ID_AV1:
     case AV_CODEC_ID_FFV1:
     case AV_CODEC_ID_FLV1:
-    case AV_CODEC_ID_H263:
-    case AV_CODEC_ID_H263P:
     case AV_CODEC_ID_MSMPEG4V2:
     case AV_CODEC_ID_MSMPEG4V3:
-    case AV_CODEC_ID_RV10:
     case AV_CODEC_ID_RV20:
     case AV_CODEC_ID_SNOW:
     case AV_CODEC_ID_SVQ1:
@@ -118,6 +98,12 @@ CodecAccess AccessOf(int codec) {
     case AV_CODEC_ID_WMV2:
     case AV_CODEC_ID_ZMBV:
       return CodecAccess::kBits;
+    // With overlapped motion compensation, libavcodec takes the vectors of what
+    // was decoded before an intra picture for those of the picture.
+    case AV_CODEC_ID_H263:
+    case AV_CODEC_ID_H263P:
+    case AV_CODEC_ID_RV10:
+      return CodecAccess::kFirst;
     // Intra coded, but packets repeat or take over something of earlier ones:
     // coefficients of the picture before (CineForm), a whole picture (FIC,
     // Lagarith), a tile of a larger picture (SMV), tables at other places than
@@ -154,9 +140,6 @@ bool IsIntraByItsBits(int codec, Bytes packet) {
       return IsKeyOfRangeCoder(packet);
     case AV_CODEC_ID_FLV1:
       return IsFlv1Intra(packet);
-    case AV_CODEC_ID_H263:
-    case AV_CODEC_ID_H263P:
-      return IsH263Intra(packet);
     case AV_CODEC_ID_MSMPEG4V2:
     case AV_CODEC_ID_MSMPEG4V3:
     case AV_CODEC_ID_WMV1:
@@ -164,9 +147,8 @@ bool IsIntraByItsBits(int codec, Bytes packet) {
     case AV_CODEC_ID_WMV2:
     case AV_CODEC_ID_VP3:
       return (packet[0] & 0x80) == 0;
-    case AV_CODEC_ID_RV10:
     case AV_CODEC_ID_RV20:
-      return IsRealIntra(codec, packet);
+      return IsRv20Intra(packet);
     case AV_CODEC_ID_SVQ1:
       return IsSvq1Intra(packet);
     case AV_CODEC_ID_THEORA:
