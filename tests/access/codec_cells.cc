@@ -78,7 +78,6 @@ constexpr CodecRow kRows[] = {
     {"cfhd", "-c:v cfhd", nullptr, "256x128", 12},
     {"hap", "-c:v hap", nullptr},
     {"qtrle", "-c:v qtrle -g 12", nullptr},
-    {"rpza", "-c:v rpza", nullptr},
     {"smc", "-c:v smc", nullptr},
     {"msvideo1", "-c:v msvideo1", nullptr},
     {"zmbv", "-c:v zmbv -g 12", nullptr},
