@@ -20,7 +20,7 @@ struct CodecRow {
 };
 std::span<const CodecRow> CodecRows();
 
-// What is done to the file of a codec in a container.
+// Names what is done to the file of a codec in a container.
 enum class CellKind {
   kAsMuxed,
   kCut,         // copied from a packet in its middle on, which is no keyframe

@@ -36,7 +36,7 @@ namespace bulkhead::session {
 // play compares more frames, since it is to prove something about a decoder and
 // not about a file. If they differ, it goes on all the same, at the point of
 // access before the next frame, or by counting where timestamps give no order.
-// What was recorded before then has no fingerprints any more.
+// The frames that were recorded before then have no fingerprints any more.
 //
 // The record has the last Limits::index_frames frames. Once it has lost the
 // first frames, no worker can decode from the beginning any more: where that

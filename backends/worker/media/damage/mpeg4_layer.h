@@ -6,8 +6,8 @@
 
 namespace bulkhead::worker {
 
-// What the header of a video object layer of MPEG-4 tells (ISO/IEC 14496-2,
-// section 6.2.3).
+// Holds what the header of a video object layer of MPEG-4 tells (ISO/IEC
+// 14496-2, section 6.2.3).
 struct Mpeg4Layer {
   // The bits of the time in the header of a VOP, 0: unknown.
   int time_bits = 0;
