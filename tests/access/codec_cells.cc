@@ -271,6 +271,7 @@ std::string PathOf(const CodecRow& codec, const Cell& cell) {
 std::string MuxerOf(const std::string& extension) {
   if (extension == "qoi") return " -f image2pipe";
   if (extension == "drc") return " -f dirac";
+  if (extension == "m4v") return " -f m4v";
   return "";
 }
 

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -174,31 +175,77 @@ TEST(Times, FollowFromDecodingTimes) {
   }
 }
 
-// libavcodec's pictures of interlaced MPEG-4 depend on the number of threads.
-TEST(Threads, AreOneForInterlacedMpeg4) {
-  constexpr CodecRow kFields{
-      "threads_fields", "-c:v mpeg4 -g 12 -bf 2 -flags +ildct+ilme", nullptr};
-  constexpr CodecRow kWhole{"threads_whole", "-c:v mpeg4 -g 12 -bf 2", nullptr};
+std::string BytesOf(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+// Returns the raw stream `path` of HEVC with a description of film grain that
+// stays in force, before the first picture.
+std::string WithFilmGrain(const std::string& path) {
+  constexpr char kMessage[] =
+      "\x00\x00\x01\x4e\x01\x13\x19\x00\xb8\x02\x00\xff\x01\x40\x10\x08"
+      "\x00\x20\x0f\xf0\x14\x01\x00\x80\x02\x00\xff\x01\x40\x10\x08\x60"
+      "\x80";
+  constexpr std::string_view kPicture("\x00\x00\x01\x28", 4);  // IDR_N_LP
+  std::string stream = BytesOf(path);
+  stream.insert(stream.find(kPicture), kMessage, sizeof(kMessage) - 1);
+  std::string with = TemporaryDirectory() + "/film_grain.hevc";
+  std::ofstream(with, std::ios::binary) << stream;
+  return with;
+}
+
+// Expects the pictures that one thread gives of any number of threads.
+void ExpectThreads(Host& host, const std::string& path, bool are_one) {
+  SCOPED_TRACE(path);
+  const std::vector<SeenFrame> frames = SoundPass(host, path, {});
+  ASSERT_FALSE(frames.empty());
+  for (const uint32_t threads : {0u, 2u, 3u}) {
+    const VideoOptions with{.device = "cpu", .threads = threads};
+    EXPECT_EQ(SoundPass(host, path, with), frames) << threads;
+    const auto video = host.OpenVideo(path, with);
+    ASSERT_TRUE(video) << video.error();
+    EXPECT_EQ(video->metadata().threads, are_one ? 1 : threads);
+  }
+}
+
+// libavcodec's pictures of MPEG-4, interlaced or of two encoders, and those
+// of HEVC with film grain depend on the number of threads.
+TEST(Threads, AreOneWherePicturesDependOnThem) {
+  constexpr CodecRow kMpeg4[] = {
+      {"threads_fields", "-c:v mpeg4 -g 12 -bf 2 -flags +ildct+ilme", nullptr},
+      {"threads_whole", "-c:v mpeg4 -g 12", nullptr},
+  };
+  constexpr CodecRow kXvid{"threads_xvid", "-c:v libxvid -g 12", nullptr};
+  constexpr CodecRow kHevc{
+      "threads_hevc",
+      "-c:v libx265 -preset ultrafast -x265-params "
+      "log-level=none:pools=none:keyint=12:bframes=2:open-gop=0",
+      nullptr};
   HostOptions options;
   options.libexec_dir = LibexecDirectory();
   const auto host = Host::Create(options).value();
-  for (const CodecRow& codec : {kFields, kWhole}) {
+  for (const CodecRow& codec : kMpeg4) {
     for (const char* extension : {"avi", "mp4", "mkv"}) {
       const auto path = MakeCell(codec, {extension, CellKind::kAsMuxed});
       if (!path) GTEST_SKIP() << path.error();
-      SCOPED_TRACE(*path);
-      const std::vector<SeenFrame> frames = SoundPass(*host, *path, {});
-      ASSERT_FALSE(frames.empty());
-      for (const uint32_t threads : {0u, 2u, 3u}) {
-        const VideoOptions with{.device = "cpu", .threads = threads};
-        EXPECT_EQ(SoundPass(*host, *path, with), frames) << threads;
-        const auto video = host->OpenVideo(*path, with);
-        ASSERT_TRUE(video) << video.error();
-        EXPECT_EQ(video->metadata().threads,
-                  codec.encoder == kFields.encoder ? 1 : threads);
-      }
+      ExpectThreads(*host, *path, /*are_one=*/true);
     }
   }
+  const auto first = MakeCell(kMpeg4[1], {"m4v", CellKind::kAsMuxed});
+  const auto second = MakeCell(kXvid, {"m4v", CellKind::kAsMuxed});
+  if (first && second) {
+    const std::string joined = TemporaryDirectory() + "/joined.m4v";
+    std::ofstream(joined, std::ios::binary)
+        << BytesOf(*first) << BytesOf(*second);
+    ExpectThreads(*host, joined, /*are_one=*/true);
+  }
+  const auto plain = MakeCell(kHevc, {"hevc", CellKind::kAsMuxed});
+  if (!plain) GTEST_SKIP() << plain.error();
+  ExpectThreads(*host, *plain, /*are_one=*/false);
+  const std::string grain = WithFilmGrain(*plain);
+  ExpectThreads(*host, grain, /*are_one=*/true);
+  EXPECT_NE(SoundPass(*host, grain, {}), SoundPass(*host, *plain, {}));
 }
 
 // Editors of phones write lists of several parts.
@@ -206,8 +253,7 @@ TEST(EditList, GivesEachPartByNumberToo) {
   constexpr CodecRow kCodec{"h264_edited", "-c:v libx264 -g 12 -bf 2", nullptr};
   const auto whole = MakeCell(kCodec, {"mp4", CellKind::kAsMuxed});
   if (!whole) GTEST_SKIP() << whole.error();
-  std::ifstream in(*whole, std::ios::binary);
-  const std::string file(std::istreambuf_iterator<char>(in), {});
+  const std::string file = BytesOf(*whole);
   // The movie has milliseconds, the track 12,800 units a second.
   const std::vector<EditedPart> lists[] = {
       {{400, 1024}, {600, 11'264}},

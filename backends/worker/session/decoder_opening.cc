@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/session/decoder_opening.h"
 
-#include <string_view>
+#include <string>
 #include <vector>
 
-#include "backends/worker/media/damage/mpeg4_layer.h"
+#include "backends/worker/media/demux/access_points.h"
 #include "backends/worker/session/allowed_lists.h"
 
 namespace bulkhead::worker {
@@ -33,12 +33,22 @@ DemuxerLimits DemuxerLimitsOf(ipc::schema::Open::Reader open) {
           AllowedMediaOf(open.getAllowed())};
 }
 
-uint32_t DecoderOpening::ThreadsFor(
-    const bulkhead_codec_parameters& codec) const {
-  const bool depends =
-      codec.codec != nullptr && std::string_view(codec.codec) == "mpeg4" &&
-      Mpeg4DependsOnThreads({codec.extradata, codec.extradata_bytes});
-  return depends ? 1 : threads_;
+void DecoderOpening::ChooseThreads(Demuxer& demuxer) {
+  if (threads_ == 1) return;
+  const std::string& codec = demuxer.facts().codec;
+  // The frame threads of MPEG-4 refer to rows of interlaced pictures that are
+  // not decoded yet, and each thread goes by the faults of the encoder that its
+  // own packets have named.
+  bool depends = codec == "mpeg4";
+  // Each thread of HEVC adds the film grain that its own packets have
+  // described.
+  if (codec == "hevc") {
+    const bulkhead_packet* const first = demuxer.PeekFirst();
+    AccessPoints points = demuxer.MakeAccessPoints();
+    if (first != nullptr) points.Read(*first, {});
+    depends = points.has_film_grain();
+  }
+  if (depends) threads_ = 1;
 }
 
 ipc::Expected<std::unique_ptr<Decoder>> DecoderOpening::Open(
@@ -53,7 +63,7 @@ ipc::Expected<std::unique_ptr<Decoder>> DecoderOpening::Open(
   parameters.size = sizeof(parameters);
   parameters.device = device_;
   parameters.codec = &codec;
-  parameters.threads = ThreadsFor(codec);
+  parameters.threads = threads_;
   parameters.incarnation = incarnation_;
   parameters.options = options.data();
   parameters.option_count = options.size();

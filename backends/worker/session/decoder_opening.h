@@ -25,15 +25,18 @@ class DecoderOpening {
   ipc::Expected<std::unique_ptr<Decoder>> Open(
       const bulkhead_backend& backend, const bulkhead_runtime& runtime,
       const bulkhead_codec_parameters& codec) const;
-  // Returns how many threads the decoder of such a stream gets: as many as the
-  // host asks for, or one if its pictures would depend on their number.
-  uint32_t ThreadsFor(const bulkhead_codec_parameters& codec) const;
+  // Has the decoders use one thread if the pictures of the stream would depend
+  // on the number of threads. `demuxer` is at the beginning of the stream, and
+  // stays there.
+  void ChooseThreads(Demuxer& demuxer);
+  // Returns how many threads a decoder gets, 0: as many as it likes.
+  uint32_t threads() const { return threads_; }
   // Returns whether an examiner looks at every call of the decoder.
   bool has_examiner() const { return examiner_ && *examiner_ != nullptr; }
 
  private:
   const uint32_t device_;
-  const uint32_t threads_;
+  uint32_t threads_;
   const uint32_t incarnation_;
   const uint64_t max_frame_pixels_;
   const bool ignore_errors_;

@@ -97,6 +97,7 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
       auto demuxer,
       Demuxer::Open(context_.media, media_bytes_, name_hint_,
                     StreamToOpen(open), StreamKind::kVideo, limits_));
+  opening_.ChooseThreads(*demuxer);
   converter_ = std::make_unique<OutputConverter>(
       demuxer->display_matrix_untrusted(), max_frame_pixels_, output_);
   const Demuxer& source = *demuxer;
@@ -188,8 +189,7 @@ ipc::Expected<void> VideoStream::Describe(const OutputShape& shape) {
         opened.setColorRange(facts.color_range);
         opened.setChromaLocation(static_cast<uint8_t>(facts.chroma_location));
         opened.setElementType(static_cast<schema::ElementType>(shape.element));
-        opened.setThreads(
-            opening_.ThreadsFor(reader_->demuxer().codec_parameters()));
+        opened.setThreads(opening_.threads());
         opened.setUprightWidth(converter_->upright_size().width);
         opened.setUprightHeight(converter_->upright_size().height);
       });

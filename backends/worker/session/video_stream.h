@@ -113,7 +113,7 @@ class VideoStream : public Stream {
   ipc::Expected<void> Publish(const Begun& begun);
 
   const StreamContext context_;
-  const DecoderOpening opening_;
+  DecoderOpening opening_;
   const std::string name_hint_;
   const int64_t media_bytes_;
   const uint64_t max_frame_pixels_;

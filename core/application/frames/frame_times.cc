@@ -49,9 +49,19 @@ Result<FrameTimes> FrameTimes::Create(const FrameIndex& index, Ratio time_base,
     return Status(Code::kBadInput, "the stream has no frames");
   }
   if (!index.has_times()) {
-    return Status(Code::kBadInput,
-                  "its frames have no timestamps, or share them, so none can "
-                  "be found by time; ask for frames by index");
+    size_t without = 0;
+    for (size_t i = 0; i < index.size(); ++i) {
+      without += index[i].pts == ipc::kNoTimestamp;
+    }
+    const std::string reason =
+        without > 0
+            ? std::to_string(without) + " of its " +
+                  std::to_string(index.size()) + " frames have no timestamp"
+            : "its timestamps repeat, or do not follow the order of "
+              "its pictures";
+    return Status(Code::kBadInput, reason +
+                                       ", so no frame can be found by "
+                                       "time; ask for frames by index");
   }
   FrameTimes times(index, time_base);
   times.begin_ = Seconds(index[0].pts, time_base);

@@ -214,11 +214,16 @@ TEST_F(FrameTimesTest, ExtremeTicksDoNotOverflow) {
 }
 
 TEST_F(FrameTimesTest, FramesThatTimesCannotTellApartAreNotFoundByTime) {
-  for (const FrameIndex& index :
-       {IndexOf({{.pts = 1}, {.pts = 1}}), IndexOf({}),
-        IndexOf({{.pts = ipc::kNoTimestamp}})}) {
-    EXPECT_EQ(FrameTimes::Create(index, kTick, kRate).error().code(),
-              Code::kBadInput);
+  const std::pair<FrameIndex, const char*> kCases[] = {
+      {IndexOf({{.pts = 1}, {.pts = 1}}), "its timestamps repeat"},
+      {IndexOf({}), "no frames"},
+      {IndexOf({{.pts = ipc::kNoTimestamp}, {.pts = 1}}),
+       "1 of its 2 frames have no timestamp"},
+  };
+  for (const auto& [index, reason] : kCases) {
+    const Status error = FrameTimes::Create(index, kTick, kRate).error();
+    EXPECT_EQ(error.code(), Code::kBadInput);
+    EXPECT_NE(error.message().find(reason), std::string::npos) << error;
   }
 }
 

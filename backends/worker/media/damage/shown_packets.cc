@@ -16,7 +16,6 @@ extern "C" {
 
 #include "backends/worker/media/damage/av1_units.h"
 #include "backends/worker/media/damage/header_bits.h"
-#include "backends/worker/media/damage/mpeg4_layer.h"
 #include "backends/worker/media/damage/start_codes.h"
 
 namespace bulkhead::worker {
@@ -44,6 +43,42 @@ bool DiracShows(Bytes packet) {
     packet = packet.subspan(next);
   }
   return !found;
+}
+
+// Returns whether `unit` is the header of a video object layer of MPEG-4.
+bool IsMpeg4Layer(Bytes unit) {
+  return !unit.empty() && unit[0] >= 0x20 && unit[0] <= 0x2f;
+}
+
+// Returns the bits that the time has in the headers of the VOPs of a layer; 0
+// if they are unknown (ISO/IEC 14496-2, section 6.2.3).
+int Mpeg4TimeBits(Bytes layer) {
+  HeaderBits bits(layer.data() + 1, layer.size() - 1);
+  bits.Bit();  // random access
+  constexpr uint32_t kSimpleStudio = 14;
+  constexpr uint32_t kCoreStudio = 15;
+  const uint32_t type = bits.Bits(8);
+  // These have other headers.
+  if (type == kSimpleStudio || type == kCoreStudio) return 0;
+  uint32_t version = 1;
+  if (bits.Bit() != 0) {
+    version = bits.Bits(4);
+    bits.Bits(3);  // priority
+  }
+  if (bits.Bits(4) == 15) bits.Bits(16);  // aspect ratio
+  if (bits.Bit() != 0) {                  // control parameters
+    bits.Bits(3);
+    if (bits.Bit() != 0) {
+      for (int i = 0; i < 79; ++i) bits.Bit();  // buffer
+    }
+  }
+  constexpr uint32_t kGrayscale = 3;
+  const uint32_t shape = bits.Bits(2);
+  if (shape == kGrayscale && version != 1) bits.Bits(4);
+  bits.Bit();
+  const uint32_t resolution = bits.Bits(16);
+  if (resolution == 0) return 0;
+  return std::max(static_cast<int>(std::bit_width(resolution - 1)), 1);
 }
 
 }  // namespace
@@ -123,7 +158,7 @@ void ShownPackets::ReadMpeg4Header(Bytes unit) {
     }
     return;
   }
-  if (IsMpeg4Layer(unit)) time_bits_ = ReadMpeg4Layer(unit).time_bits;
+  if (IsMpeg4Layer(unit)) time_bits_ = Mpeg4TimeBits(unit);
 }
 
 bool ShownPackets::IsCoded(Bytes vop) const {

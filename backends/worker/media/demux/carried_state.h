@@ -36,6 +36,9 @@ class CarriedState {
   // same state once it has got this packet alone.
   bool Read(const bulkhead_packet& packet_untrusted);
 
+  // Returns whether an SEI message has described film grain.
+  bool has_film_grain() const;
+
   // Returns whether side data of a packet is such state.
   static bool Carries(const bulkhead_side_data& side_data);
 

@@ -254,6 +254,7 @@ ipc::Expected<bool> Demuxer::ReadPacket() {
   }
   if (packet_is_pending_) {
     packet_is_pending_ = false;
+    at_beginning_ = false;
   } else if (!NextAvPacket()) {
     if (packet_too_large_) {
       return ipc::Fail(
@@ -272,6 +273,17 @@ ipc::Expected<bool> Demuxer::ReadPacket() {
   last_is_marked_ = (av_packet_->flags & AV_PKT_FLAG_CORRUPT) != 0;
   last_dts_ = std::max(last_dts_, av_packet_->dts);
   return true;
+}
+
+const bulkhead_packet* Demuxer::PeekFirst() {
+  if (!packet_is_pending_ && !NextAvPacket()) {
+    (void)SeekToBeginning();
+    return nullptr;
+  }
+  packet_is_pending_ = true;
+  at_beginning_ = true;
+  packet_ = libav_format::PacketOf(*av_packet_, &packet_side_data_);
+  return &packet_;
 }
 
 MissingEnd Demuxer::missing_end() const {

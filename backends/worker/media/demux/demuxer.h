@@ -126,6 +126,10 @@ class Demuxer {
   // too large, the following packets can still be read.
   ipc::Expected<bool> ReadPacket();
 
+  // Returns the first packet, which ReadPacket then reads once more. Returns
+  // null if it cannot be read; ReadPacket says why. Only at the beginning.
+  const bulkhead_packet* PeekFirst();
+
   // Returns true if the file turned out to be shorter than its size, as one is
   // that was cut while it is open. Call this after ReadPacket.
   bool shrank() const;
