@@ -181,15 +181,17 @@ std::string BytesOf(const std::string& path) {
 }
 
 // Returns the raw stream `path` of HEVC with a description of film grain that
-// stays in force, before the first picture.
-std::string WithFilmGrain(const std::string& path) {
+// stays in force, before the keyframe `nth`.
+std::string WithFilmGrain(const std::string& path, int nth) {
   constexpr char kMessage[] =
       "\x00\x00\x01\x4e\x01\x13\x19\x00\xb8\x02\x00\xff\x01\x40\x10\x08"
       "\x00\x20\x0f\xf0\x14\x01\x00\x80\x02\x00\xff\x01\x40\x10\x08\x60"
       "\x80";
   constexpr std::string_view kPicture("\x00\x00\x01\x28", 4);  // IDR_N_LP
   std::string stream = BytesOf(path);
-  stream.insert(stream.find(kPicture), kMessage, sizeof(kMessage) - 1);
+  size_t at = stream.find(kPicture);
+  while (nth-- > 0) at = stream.find(kPicture, at + 1);
+  stream.insert(at, kMessage, sizeof(kMessage) - 1);
   std::string with = TemporaryDirectory() + "/film_grain.hevc";
   std::ofstream(with, std::ios::binary) << stream;
   return with;
@@ -243,9 +245,15 @@ TEST(Threads, AreOneWherePicturesDependOnThem) {
   const auto plain = MakeCell(kHevc, {"hevc", CellKind::kAsMuxed});
   if (!plain) GTEST_SKIP() << plain.error();
   ExpectThreads(*host, *plain, /*are_one=*/false);
-  const std::string grain = WithFilmGrain(*plain);
+  const std::string grain = WithFilmGrain(*plain, 0);
   ExpectThreads(*host, grain, /*are_one=*/true);
   EXPECT_NE(SoundPass(*host, grain, {}), SoundPass(*host, *plain, {}));
+  const std::string later = WithFilmGrain(*plain, 2);
+  EXPECT_FALSE(SoundPass(*host, later, {}).empty());
+  auto video = host->OpenVideo(later, {.device = "cpu", .threads = 3});
+  ASSERT_TRUE(video) << video.error();
+  const Status failure = DecodeStraight(*video).failure;
+  EXPECT_EQ(failure.code(), Code::kUnsupported) << failure;
 }
 
 // Editors of phones write lists of several parts.

@@ -40,13 +40,11 @@ void DecoderOpening::ChooseThreads(Demuxer& demuxer) {
   // not decoded yet, and each thread goes by the faults of the encoder that its
   // own packets have named.
   bool depends = codec == "mpeg4";
-  // Each thread of HEVC adds the film grain that its own packets have
-  // described.
   if (codec == "hevc") {
     const bulkhead_packet* const first = demuxer.PeekFirst();
     AccessPoints points = demuxer.MakeAccessPoints();
     if (first != nullptr) points.Read(*first, {});
-    depends = points.has_film_grain();
+    depends = points.depends_on_threads();
   }
   if (depends) threads_ = 1;
 }

@@ -121,7 +121,7 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
   // The host announces the size of the first frame, and only decoding shows
   // that size. The picture stays in the reader and is published by the first
   // play.
-  IPC_ASSIGN_OR_RETURN(const bool decoded, reader_->Next());
+  IPC_ASSIGN_OR_RETURN(const bool decoded, NextPicture());
   if (!decoded) {
     RequireMemory();
     const std::string complaint = reader_->TakeComplaint();
@@ -344,6 +344,18 @@ ipc::Expected<void> VideoStream::SendUnseen() {
   return {};
 }
 
+ipc::Expected<bool> VideoStream::NextPicture() {
+  auto decoded = reader_->Next();
+  if (decoded && opening_.threads() != 1 && reader_->depends_on_threads()) {
+    return ipc::Fail(
+        ipc::Code::kUnsupported,
+        "film grain begins in the middle of its video stream, and how "
+        "libavcodec adds it depends on the number of threads; decode with one "
+        "thread");
+  }
+  return decoded;
+}
+
 ipc::Expected<bool> VideoStream::Advance() { return Located(PlayOn()); }
 
 ipc::Expected<bool> VideoStream::PlayOn() {
@@ -352,7 +364,7 @@ ipc::Expected<bool> VideoStream::PlayOn() {
     return Answer(
         [this](schema::Reply::Builder reply) { reply.setPaused(play_.epoch); });
   }
-  auto next = reader_->Next();
+  auto next = NextPicture();
   // The picture before is sound, whatever became of this one.
   IPC_TRY(Settle());
   IPC_ASSIGN_OR_RETURN(const bool decoded, std::move(next));

@@ -88,6 +88,10 @@ class VideoStream : public Stream {
   ipc::Expected<void> Describe(const OutputShape& shape);
   // Returns the aspect ratio of the pixels of frames of this shape.
   bulkhead_rational AspectRatio(const OutputShape& shape) const;
+  // Decodes up to the next picture. Returns false at the end of the stream.
+  // Fails with kUnsupported once pictures would depend on the number of threads
+  // and there is more than one; DecoderOpening looks at the first packet only.
+  ipc::Expected<bool> NextPicture();
   // Does one step of Advance().
   ipc::Expected<bool> PlayOn();
   // Reports the unseen frames so far, then publishes the reader's picture, or

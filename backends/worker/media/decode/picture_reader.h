@@ -98,6 +98,9 @@ class PictureReader {
   // Returns the check of the picture's packet if decoding may begin there
   // (PacketMark); else 0.
   uint32_t access_check() const;
+  // Returns whether a packet since the decoder was opened makes the pictures
+  // depend on the number of the decoder's threads.
+  bool depends_on_threads() const { return points_.depends_on_threads(); }
   // Returns whether a packet was sent since the decoder was opened.
   bool begun() const { return packets_ > 0; }
   // Says how far the decoder got, for the message about a failure:

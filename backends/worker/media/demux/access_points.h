@@ -47,8 +47,9 @@ class AccessPoints {
   // Returns whether the decoder that got all packets which were read, flushed,
   // is as good as a new one if `packet` comes next.
   bool FlushSufficesFor(const bulkhead_packet& packet_untrusted) const;
-  // Returns whether film grain is added to the pictures by what was read.
-  bool has_film_grain() const { return state_.has_film_grain(); }
+  // Returns whether what was read makes libavcodec's pictures depend on the
+  // number of its threads (CarriedState).
+  bool depends_on_threads() const { return state_.depends_on_threads(); }
   // Forgets the order of pictures, for a seek. The next packet must be a point
   // of access, or the answers about later ones mean nothing.
   void Restart() { latest_ = INT64_MIN; }

@@ -186,7 +186,9 @@ bool CarriedState::Read(const bulkhead_packet& packet) {
   });
 }
 
-bool CarriedState::has_film_grain() const { return now_.contains(kGrain); }
+bool CarriedState::depends_on_threads() const {
+  return codec_ == AV_CODEC_ID_HEVC && now_.contains(kGrain);
+}
 
 bool CarriedState::Carries(const bulkhead_side_data& side_data) {
   return side_data.kind == kPaletteName || side_data.kind == kExtradataName;

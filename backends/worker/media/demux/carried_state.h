@@ -36,8 +36,10 @@ class CarriedState {
   // same state once it has got this packet alone.
   bool Read(const bulkhead_packet& packet_untrusted);
 
-  // Returns whether an SEI message has described film grain.
-  bool has_film_grain() const;
+  // Returns whether what was read makes libavcodec's pictures depend on the
+  // number of its threads: film grain of HEVC, since each thread adds the grain
+  // that its own packets have described.
+  bool depends_on_threads() const;
 
   // Returns whether side data of a packet is such state.
   static bool Carries(const bulkhead_side_data& side_data);
