@@ -90,14 +90,15 @@ ipc::UniqueFd Connect(int port) {
 
 // Returns the answer of a server to a request, or an empty string if nobody
 // listens there yet.
-std::string Get(int port, const std::string& path) {
+std::string Get(int port, const std::string& path,
+                const std::string& host = "localhost") {
   const ipc::UniqueFd socket = Connect(port);
   if (!socket) return "";
   const timeval patience{.tv_sec = 30, .tv_usec = 0};
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience,
                sizeof(patience));
   const std::string request =
-      "GET " + path + " HTTP/1.0\r\nHost: localhost\r\n\r\n";
+      "GET " + path + " HTTP/1.0\r\nHost: " + host + "\r\n\r\n";
   if (::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(request.size())) {
     return "";
@@ -331,6 +332,28 @@ TEST_F(MetricsOfAHost, AreServedUntilSigterm) {
   // What an application counted stays when it has ended.
   host_.reset();
   EXPECT_THAT(Get(exporter.port(), "/metrics"), HasSubstr(frames));
+  EXPECT_EQ(exporter.End(), "exit 0");
+}
+
+// A web page whose own name was made to lead here reads no metrics.
+TEST_F(MetricsOfAHost, AreServedUnderNoStrangersName) {
+  ASSERT_TRUE(host_);
+  Exporter exporter;
+  const std::string port = std::to_string(exporter.port());
+  for (const std::string& host :
+       {std::string("localhost"), "LOCALHOST:" + port, std::string("127.0.0.1"),
+        "127.0.0.1:" + port, "[::1]:" + port}) {
+    EXPECT_THAT(Get(exporter.port(), "/metrics", host),
+                HasSubstr("bulkhead_up 1\n"))
+        << host;
+  }
+  for (const char* host :
+       {"rebound.example", "rebound.example:", "127.0.0.1.rebound.example",
+        "localhost.rebound.example", "[rebound.example]", "", ":"}) {
+    const std::string answer = Get(exporter.port(), "/metrics", host);
+    EXPECT_THAT(answer, HasSubstr(" 421 ")) << host;
+    EXPECT_THAT(answer, Not(HasSubstr("bulkhead_"))) << host;
+  }
   EXPECT_EQ(exporter.End(), "exit 0");
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/operators/metrics/exporter.h"
 
+#include <CivetServer.h>
 #include <arpa/inet.h>
 #include <bulkhead/operators.h>
+#include <civetweb.h>
 #include <netinet/in.h>
 #include <prometheus/collectable.h>
 #include <prometheus/exposer.h>
 #include <signal.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -93,6 +96,35 @@ std::string WhyNot(int error) {
   }
 }
 
+// Returns whether the host of a request is this machine by its name or by an
+// address, and no name that a stranger's name server may have resolved to it.
+bool IsOwnHost(const std::string& host_untrusted) {
+  const size_t end = host_untrusted.starts_with('[')
+                         ? host_untrusted.find(']') + 1
+                         : host_untrusted.find(':');
+  const std::string name = host_untrusted.substr(0, end);
+  return ::strcasecmp(name.c_str(), "localhost") == 0 || IsAddress(name);
+}
+
+// Answers a request for another host, as a web page makes it whose own host
+// name leads here (DNS rebinding), so that the page cannot read the metrics.
+int RefuseOtherHosts(mg_connection* connection) {
+  constexpr int kPasses = 0;  // to the handler of the path
+  constexpr int kMisdirected = 421;
+  const char* const host_untrusted = mg_get_header(connection, "Host");
+  if (host_untrusted == nullptr || IsOwnHost(host_untrusted)) return kPasses;
+  mg_send_http_error(connection, kMisdirected, "%s",
+                     "This is no host of that name; ask localhost or an IP "
+                     "address.\n");
+  return kMisdirected;
+}
+
+// Returns whether `address`, one of ToServerAddress(), can be reached from this
+// machine alone.
+bool IsLoopback(const std::string& address) {
+  return address.starts_with("127.") || address.starts_with("[::1]");
+}
+
 // Listens as the server will, and stops, since civetweb does not tell why it
 // cannot. `address` is one of ToServerAddress().
 Status TryToListen(const std::string& address) {
@@ -154,12 +186,17 @@ Status ServeMetrics(const std::string& address) {
   const auto applications = std::make_shared<Applications>();
   // prometheus-cpp throws where it cannot listen.
   std::optional<prometheus::Exposer> exposer;
+  CivetCallbacks callbacks;
+  // Others ask an address of the network by names that only they know.
+  if (IsLoopback(address)) callbacks.begin_request = RefuseOtherHosts;
   try {
-    exposer.emplace(std::vector<std::string>{
-        "listening_ports", address, "num_threads", kThreads,
-        "request_timeout_ms", kRequestTimeoutMs, "connection_queue",
-        kConnectionQueue, "listen_backlog", kListenBacklog, "enable_keep_alive",
-        "no"});
+    exposer.emplace(
+        std::vector<std::string>{"listening_ports", address, "num_threads",
+                                 kThreads, "request_timeout_ms",
+                                 kRequestTimeoutMs, "connection_queue",
+                                 kConnectionQueue, "listen_backlog",
+                                 kListenBacklog, "enable_keep_alive", "no"},
+        &callbacks);
   } catch (const std::exception& error) {
     return Status(Code::kInvalidArgument,
                   "cannot listen on " + address + ": " + error.what());

@@ -15,8 +15,11 @@ Result<std::string> ToServerAddress(const std::string& text);
 // Serves the metrics on `address`, as http://ADDRESS/metrics, until SIGTERM or
 // SIGINT arrives, and asks all bulkheadds anew at each scrape. Connections
 // are served by threads of civetweb, which prometheus-cpp has; one that sends
-// no whole request within a second is dropped. Call it once, before the process
-// has any thread. kInvalidArgument if it cannot listen there.
+// no whole request within a second is dropped. On an address of the loopback
+// interface, a request that names another host than localhost or an address is
+// refused: it comes from a web page that was made to look like one from here.
+// Call it once, before the process has any thread. kInvalidArgument if it
+// cannot listen there.
 Status ServeMetrics(const std::string& address);
 
 }  // namespace bulkhead::cli
