@@ -21,8 +21,8 @@ using GrantEdit = std::function<Result<std::string>(std::string_view)>;
 // Replaces the text of the file at `path` by the result of `edit`, completely
 // or not at all: a concurrent reader, and one after a loss of power, sees
 // either the old or the new text. Creates the file and its parent folders if
-// they are missing. Holds a flock on the folder meanwhile, so that one editor
-// at a time changes the file.
+// they are missing. Holds the folder's lock meanwhile (directory_lock.h), so
+// that one editor at a time changes the file.
 //
 // Refuses to edit a file that bulkheadd does not believe because of its owner
 // or mode, since the new file would be believed, with the old grants in it.

@@ -19,6 +19,19 @@
 namespace bulkhead::install {
 namespace {
 
+constexpr char kLockFile[] = ".bulkhead-lock";
+
+// Opens the file that is locked, for those who may write to a directory of this
+// mode. Returns none with errno if it cannot be opened.
+ipc::UniqueFd OpenLockFile(int directory, mode_t directory_mode) {
+  ipc::UniqueFd file(openat(directory, kLockFile,
+                            O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const mode_t shared = directory_mode & (S_IWGRP | S_IWOTH);
+  // Fails where the file is another user's, who has set its mode.
+  if (file && shared != 0) (void)fchmod(file.get(), 0600 | shared);
+  return file;
+}
+
 // Waits for the lock with a deadline, which flock itself does not have. The
 // lock belongs to the open file, which parent and child of a fork share: so a
 // child waits for the lock, and the parent waits for the child until the
@@ -66,22 +79,42 @@ Status AwaitLock(int fd, const std::string& name,
 Result<DirectoryLock> DirectoryLock::Acquire(const std::string& directory,
                                              std::chrono::milliseconds limit) {
   const std::string name = discovery::Quoted(directory);
-  ipc::UniqueFd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  ipc::UniqueFd opened(
+      open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct stat info = {};
+  if (!opened || fstat(opened.get(), &info) != 0) {
     const bool absent = errno == ENOENT;
     const Status status = FromErrno(name, errno);
     return absent ? Status(Code::kNotFound, status.message()) : status;
   }
-  if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (Status locked = AwaitLock(fd.get(), name, limit); !locked.ok()) {
-      return locked;
+  for (;;) {
+    ipc::UniqueFd file = OpenLockFile(opened.get(), info.st_mode);
+    if (!file && errno == ENOENT) {
+      return Status(Code::kNotFound, name + " was removed meanwhile");
     }
+    if (!file && (errno == EACCES || errno == EROFS)) {
+      return DirectoryLock(std::move(opened), std::move(file));
+    }
+    if (!file) return FromErrno("cannot lock " + name, errno);
+    if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+          deadline - std::chrono::steady_clock::now());
+      if (Status locked = AwaitLock(file.get(), name, left); !locked.ok()) {
+        return locked;
+      }
+    }
+    // The holder before may have removed the file, and another process may
+    // have locked the next one.
+    if (fstat(file.get(), &info) == 0 && info.st_nlink > 0) {
+      return DirectoryLock(std::move(opened), std::move(file));
+    }
+    if (fstat(opened.get(), &info) != 0) return FromErrno(name, errno);
   }
-  struct stat info;
-  if (fstat(fd.get(), &info) != 0 || info.st_nlink == 0) {
-    return Status(Code::kNotFound, name + " was removed meanwhile");
-  }
-  return DirectoryLock(std::move(fd));
+}
+
+DirectoryLock::~DirectoryLock() {
+  if (file_) unlinkat(directory_.get(), kLockFile, 0);
 }
 
 }  // namespace bulkhead::install

@@ -324,10 +324,13 @@ Result<Installation> Install(const std::string& source,
     return FromErrno("cannot make " + Quoted(directory), error.value());
   }
   Diagnostics diagnostics;
-  const Result<DirectoryLock> lock = Enter(directory, options, diagnostics);
-  if (!lock) return lock.error();
-  Result<Installation> done = InstallInto(*lock, source, directory);
+  Result<Installation> done = [&]() -> Result<Installation> {
+    const Result<DirectoryLock> lock = Enter(directory, options, diagnostics);
+    if (!lock) return lock.error();
+    return InstallInto(*lock, source, directory);
+  }();
   if (!done) {
+    // The file of the lock is gone by now.
     if (created) fs::remove(directory, error);
     return done;
   }

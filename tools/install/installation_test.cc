@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -281,6 +283,38 @@ TEST_F(InstallationTest, WaitingForAnotherInstallerHasAnEnd) {
   EXPECT_EQ(refused.error().code(), Code::kDeadlineExceeded);
   EXPECT_NE(refused.error().message().find("another installer"),
             std::string::npos);
+}
+
+TEST_F(InstallationTest, WhoMayOnlyReadTheDirectoryKeepsNobodyOut) {
+  const ipc::UniqueFd reader(
+      open(tree_.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(flock(reader.get(), LOCK_EX | LOCK_NB), 0);
+  const auto lock =
+      DirectoryLock::Acquire(tree_.path(), std::chrono::milliseconds(0));
+  ASSERT_TRUE(lock) << lock.error();
+  const fs::path file = fs::path(tree_.path()) / ".bulkhead-lock";
+  EXPECT_EQ(fs::status(file).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(InstallationTest, TheLockIsHeldByOneAndLeavesNoFile) {
+  constexpr int kThreads = 4;
+  constexpr int kTimes = 50;
+  std::atomic<int> holders = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (int time = 0; time < kTimes; ++time) {
+        const auto lock =
+            DirectoryLock::Acquire(tree_.path(), std::chrono::seconds(60));
+        ASSERT_TRUE(lock) << lock.error();
+        EXPECT_EQ(++holders, 1);
+        --holders;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(fs::is_empty(tree_.path()));
 }
 
 TEST_F(InstallationTest, UninstallOfWhatIsNotThereSaysWhatIs) {

@@ -53,12 +53,14 @@ Result<FrameTimes> FrameTimes::Create(const FrameIndex& index, Ratio time_base,
     for (size_t i = 0; i < index.size(); ++i) {
       without += index[i].pts == ipc::kNoTimestamp;
     }
-    const std::string reason =
-        without > 0
-            ? std::to_string(without) + " of its " +
-                  std::to_string(index.size()) + " frames have no timestamp"
-            : "its timestamps repeat, or do not follow the order of "
-              "its pictures";
+    std::string reason =
+        "its timestamps repeat, or do not follow the order of its pictures";
+    if (without == index.size()) {
+      reason = "its frames have no timestamps";
+    } else if (without > 0) {
+      reason = std::to_string(without) + " of its " +
+               std::to_string(index.size()) + " frames have no timestamp";
+    }
     return Status(Code::kBadInput, reason +
                                        ", so no frame can be found by "
                                        "time; ask for frames by index");
