@@ -28,6 +28,10 @@ constexpr CodecRow kRows[] = {
      "-c:v libx265 -preset ultrafast -x265-params "
      "log-level=none:pools=none:keyint=12:bframes=2:open-gop=1",
      "hevc"},
+    {"hevc_slices",
+     "-c:v libx265 -preset veryfast -x265-params "
+     "log-level=none:pools=none:slices=3:keyint=12",
+     "hevc", "176x144"},
     {"vp8", "-c:v libvpx -deadline realtime -cpu-used 8 -g 12", nullptr},
     {"vp9", "-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -g 12", nullptr},
     {"av1", "-c:v libaom-av1 -cpu-used 8 -g 12 -lag-in-frames 9", "obu",
@@ -52,6 +56,7 @@ constexpr CodecRow kRows[] = {
     {"svq1", "-c:v svq1 -g 6", nullptr, "96x64", 20},
     {"theora", "-c:v libtheora -g 12", nullptr},
     {"vc2", "-c:v vc2 -strict -1", "drc"},
+    {"vc2_10bit", "-c:v vc2 -strict -1 -pix_fmt yuv422p10", "drc"},
     {"ffv1", "-c:v ffv1 -level 3 -g 6", nullptr},
     {"snow", "-c:v snow -g 6 -strict -2", nullptr, "96x64", 20},
     {"mjpeg", "-c:v mjpeg -pix_fmt yuvj420p", "mjpeg"},

@@ -63,22 +63,32 @@ class CodecMatrix : public testing::TestWithParam<CodecRow> {
                 tally_.compared);
   }
 
-  void ExpectCell(const std::string& path, CellKind kind, const char* device,
-                  uint32_t threads) {
+  // Expects the pictures of `expected`, or any if that is empty. Returns those
+  // of the pass.
+  std::vector<SeenFrame> ExpectCell(const std::string& path, CellKind kind,
+                                    const char* device, uint32_t threads,
+                                    const std::vector<SeenFrame>& expected) {
     const VideoOptions options{.device = device, .threads = threads};
-    const std::vector<SeenFrame> frames = SoundPass(*host_, path, options);
-    if (frames.empty()) return;
+    std::vector<SeenFrame> frames = SoundPass(*host_, path, options);
+    if (!expected.empty()) {
+      EXPECT_EQ(frames, expected) << device << ", " << threads;
+    }
+    if (frames.empty()) return frames;
     auto video = host_->OpenVideo(path, options);
-    ASSERT_TRUE(video) << video.error();
+    if (!video) {
+      ADD_FAILURE() << video.error();
+      return frames;
+    }
     // Of a stream of MPEG-4 that begins in its middle, libavcodec shows a
     // picture twice or not, as timestamps are there or not, and complains.
     if (kind == CellKind::kCut && *video->FrameCount() != frames.size() &&
         !PlayPictures(path).complaints.empty()) {
-      return;
+      return frames;
     }
     ++tally_.compared;
     ++compared_;
     ExpectAccesses(*video, frames, TakesAll() ? 30 : 12);
+    return frames;
   }
 
   static Host* host_;
@@ -101,10 +111,14 @@ TEST_P(CodecMatrix, GivesThePicturesOfThePass) {
     SCOPED_TRACE(std::string(codec.name) + " " + cell.name());
     ++made;
     ++tally_.cells;
-    ExpectCell(*path, cell.kind, "cpu", 1);
-    if (!TakesAll()) continue;
-    ExpectCell(*path, cell.kind, "cpu", 3);
-    ExpectCell(*path, cell.kind, "openreg:0", 1);
+    const auto frames = ExpectCell(*path, cell.kind, "cpu", 1, {});
+    if (!TakesAll()) {
+      EXPECT_EQ(SoundPass(*host_, *path, {.device = "cpu", .threads = 3}),
+                frames);
+      continue;
+    }
+    ExpectCell(*path, cell.kind, "cpu", 3, frames);
+    ExpectCell(*path, cell.kind, "openreg:0", 1, frames);
   }
   if (made == 0) GTEST_SKIP() << "this ffmpeg cannot encode " << codec.name;
   EXPECT_GT(compared_, 0u);
@@ -212,7 +226,7 @@ void ExpectThreads(Host& host, const std::string& path, bool are_one) {
 }
 
 // libavcodec's pictures of MPEG-4, interlaced or of two encoders, and those
-// of HEVC with film grain depend on the number of threads.
+// of HEVC with several slices or film grain depend on the number of threads.
 TEST(Threads, AreOneWherePicturesDependOnThem) {
   constexpr CodecRow kMpeg4[] = {
       {"threads_fields", "-c:v mpeg4 -g 12 -bf 2 -flags +ildct+ilme", nullptr},
@@ -224,6 +238,10 @@ TEST(Threads, AreOneWherePicturesDependOnThem) {
       "-c:v libx265 -preset ultrafast -x265-params "
       "log-level=none:pools=none:keyint=12:bframes=2:open-gop=0",
       nullptr};
+  constexpr CodecRow kSlices{"threads_slices",
+                             "-c:v libx265 -preset veryfast -x265-params "
+                             "log-level=none:pools=none:slices=3:keyint=12",
+                             nullptr, "176x144"};
   HostOptions options;
   options.libexec_dir = LibexecDirectory();
   const auto host = Host::Create(options).value();
@@ -242,6 +260,8 @@ TEST(Threads, AreOneWherePicturesDependOnThem) {
         << BytesOf(*first) << BytesOf(*second);
     ExpectThreads(*host, joined, /*are_one=*/true);
   }
+  const auto sliced = MakeCell(kSlices, {"mp4", CellKind::kAsMuxed});
+  if (sliced) ExpectThreads(*host, *sliced, /*are_one=*/true);
   const auto plain = MakeCell(kHevc, {"hevc", CellKind::kAsMuxed});
   if (!plain) GTEST_SKIP() << plain.error();
   ExpectThreads(*host, *plain, /*are_one=*/false);
@@ -308,6 +328,7 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SampleAccess);
 TEST_P(SampleAccess, GivesThePicturesOfThePass) {
   const size_t each = TakesAll() ? 20 : 3;
   bool has_threads = false;
+  std::vector<SeenFrame> expected;
   for (const char* device : {"cpu", "openreg:0"}) {
     for (const uint32_t threads : {1u, 3u}) {
       // A normal run takes one thread on one device, and three on the other.
@@ -316,6 +337,8 @@ TEST_P(SampleAccess, GivesThePicturesOfThePass) {
       SCOPED_TRACE(std::string(device) + ", " + std::to_string(threads));
       const VideoOptions options{.device = device, .threads = threads};
       const auto frames = SoundPass(host(), GetParam().path, options);
+      if (expected.empty()) expected = frames;
+      EXPECT_EQ(frames, expected);
       if (frames.empty()) continue;
       auto video = host().OpenVideo(GetParam().path, options);
       ASSERT_TRUE(video) << video.error();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/worker/media/damage/packet_inspector.h"
 #include "backends/worker/media/demux/access_points.h"
 #include "backends/worker/session/allowed_lists.h"
 
@@ -38,12 +39,16 @@ void DecoderOpening::ChooseThreads(Demuxer& demuxer) {
   const std::string& codec = demuxer.facts().codec;
   // The frame threads of MPEG-4 refer to rows of interlaced pictures that are
   // not decoded yet, and each thread goes by the faults of the encoder that its
-  // own packets have named.
-  bool depends = codec == "mpeg4";
+  // own packets have named. The slice threads of Dirac and VC-2 give other
+  // pictures of more than 8 bits than one thread.
+  bool depends = codec == "mpeg4" || codec == "dirac";
   if (codec == "hevc") {
-    const bulkhead_packet* const first = demuxer.PeekFirst();
     AccessPoints points = demuxer.MakeAccessPoints();
-    if (first != nullptr) points.Read(*first, {});
+    if (const bulkhead_packet* const first = demuxer.PeekFirst()) {
+      const auto inspector = demuxer.MakeInspector();
+      inspector->Inspect(*first);
+      points.Read(*first, inspector->role());
+    }
     depends = points.depends_on_threads();
   }
   if (depends) threads_ = 1;

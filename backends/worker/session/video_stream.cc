@@ -349,9 +349,9 @@ ipc::Expected<bool> VideoStream::NextPicture() {
   if (decoded && opening_.threads() != 1 && reader_->depends_on_threads()) {
     return ipc::Fail(
         ipc::Code::kUnsupported,
-        "film grain begins in the middle of its video stream, and how "
-        "libavcodec adds it depends on the number of threads; decode with one "
-        "thread");
+        "several slices to a picture, or film grain, begin in the middle of "
+        "its video stream, and libavcodec's pictures then depend on the number "
+        "of threads; decode with one thread");
   }
   return decoded;
 }

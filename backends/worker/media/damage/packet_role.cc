@@ -200,7 +200,10 @@ void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
       has_unknown = true;
       return;
     }
-    if (has_slice) return;
+    if (has_slice) {
+      role.sliced = true;
+      return;
+    }
     // All slices of a picture have one type (ITU-T H.265, section 7.4.2.2).
     has_slice = true;
     role.entry = type >= 16 && type <= 21;

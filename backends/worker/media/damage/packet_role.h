@@ -41,6 +41,8 @@ struct PacketRole {
   bool ends_sequence = false;
   // HEVC: refers to packets before the last entry, and is shown before it.
   bool skipped_leading = false;
+  // HEVC: the picture has more than one slice.
+  bool sliced = false;
   // Belongs to the picture of the packet before (a second field).
   bool second_field = false;
   // H.264, HEVC: false for a packet without a picture of the stream's own, such

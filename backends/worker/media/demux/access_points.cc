@@ -51,6 +51,7 @@ AccessPoints::AccessPoints(const AVCodecParameters& parameters)
 bool AccessPoints::Read(const bulkhead_packet& packet, const PacketRole& role) {
   if (access_ == CodecAccess::kFirst) return false;
   const bool has_own_state = state_.Read(packet);
+  sliced_ = sliced_ || role.sliced;
   const bool is_late = packet.pts > latest_;
   latest_ = std::max(latest_, packet.pts);
   constexpr uint32_t kUnfit = BULKHEAD_PACKET_CORRUPT | BULKHEAD_PACKET_DISCARD;

@@ -48,8 +48,11 @@ class AccessPoints {
   // is as good as a new one if `packet` comes next.
   bool FlushSufficesFor(const bulkhead_packet& packet_untrusted) const;
   // Returns whether what was read makes libavcodec's pictures depend on the
-  // number of its threads (CarriedState).
-  bool depends_on_threads() const { return state_.depends_on_threads(); }
+  // number of its threads: those of HEVC do if they have several slices, and
+  // if film grain is described (CarriedState).
+  bool depends_on_threads() const {
+    return sliced_ || state_.depends_on_threads();
+  }
   // Forgets the order of pictures, for a seek. The next packet must be a point
   // of access, or the answers about later ones mean nothing.
   void Restart() { latest_ = INT64_MIN; }
@@ -60,6 +63,7 @@ class AccessPoints {
   int codec_;
   CodecAccess access_;
   CarriedState state_;
+  bool sliced_ = false;         // a picture of HEVC
   int64_t latest_ = INT64_MIN;  // the greatest timestamp of an earlier packet
 };
 
