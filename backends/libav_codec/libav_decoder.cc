@@ -109,6 +109,42 @@ int ChecksumsOf(AVCodecID codec) {
   }
 }
 
+// Returns whether libavcodec's decoder of the codec may leave parts of a
+// picture unwritten and say nothing, where a packet is short or an earlier one
+// is missing. An earlier picture would show there, and which one depends on the
+// order in which threads and the application give buffers back. Other decoders
+// conceal such parts or report them, or write each picture as a whole; clearing
+// their large pictures would cost up to a tenth of their time.
+bool LeavesPartsUnwritten(AVCodecID codec) {
+  switch (codec) {
+    case AV_CODEC_ID_AV1:
+    case AV_CODEC_ID_H264:
+    case AV_CODEC_ID_HEVC:
+    case AV_CODEC_ID_MPEG1VIDEO:
+    case AV_CODEC_ID_MPEG2VIDEO:
+    case AV_CODEC_ID_MPEG4:
+    case AV_CODEC_ID_VP9:
+      return false;
+    default:
+      break;
+  }
+  const AVCodecDescriptor* const descriptor = avcodec_descriptor_get(codec);
+  constexpr int kWhole = AV_CODEC_PROP_INTRA_ONLY | AV_CODEC_PROP_LOSSY;
+  return descriptor == nullptr || (descriptor->props & kWhole) != kWhole;
+}
+
+// Clears the memory of a new picture, unless that is a device's.
+void Clear(const AVFrame& frame) {
+  const AVPixFmtDescriptor* const format =
+      av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
+  if (format == nullptr || (format->flags & AV_PIX_FMT_FLAG_HWACCEL) != 0) {
+    return;
+  }
+  for (const AVBufferRef* const buffer : frame.buf) {
+    if (buffer != nullptr) std::memset(buffer->data, 0, buffer->size);
+  }
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
@@ -319,14 +355,16 @@ bulkhead_result LibavDecoder::Report(int av_error, const char* action) {
 
 int LibavDecoder::GetBuffer(AVCodecContext* context, AVFrame* frame,
                             int flags) {
-  const auto* decoder = static_cast<const LibavDecoder*>(context->opaque);
-  if (context->codec_type == AVMEDIA_TYPE_VIDEO) {
-    decoder->log_->Begins(context->reordered_opaque);
-    if (decoder->buffers_) {
-      return decoder->buffers_->Allocate(context, frame, flags);
-    }
+  if (context->codec_type != AVMEDIA_TYPE_VIDEO) {
+    return avcodec_default_get_buffer2(context, frame, flags);
   }
-  return avcodec_default_get_buffer2(context, frame, flags);
+  const auto* decoder = static_cast<const LibavDecoder*>(context->opaque);
+  decoder->log_->Begins(context->reordered_opaque);
+  const int result = decoder->buffers_
+                         ? decoder->buffers_->Allocate(context, frame, flags)
+                         : avcodec_default_get_buffer2(context, frame, flags);
+  if (result >= 0 && LeavesPartsUnwritten(context->codec_id)) Clear(*frame);
+  return result;
 }
 
 // Notices what picture_log.h tells, and pictures beyond max_pixels. libavcodec

@@ -164,16 +164,6 @@ bool Takes(const Container& container, const std::string& codec) {
                      [&](const char* name) { return codec.starts_with(name); });
 }
 
-// Returns whether a decoder of the codec that begins at any packet shows what
-// the stream says, and nothing that was in its memory.
-bool BeginsAnywhere(const std::string& codec) {
-  for (const char* name : {"cinepak", "qtrle", "rpza", "smc", "msvideo1",
-                           "flashsv", "flashsv2", "gif", "apng"}) {
-    if (codec == name) return false;
-  }
-  return true;
-}
-
 bool HasFlags(const std::string& extension) {
   for (const char* flagged :
        {"mp4", "mov", "3gp", "mkv", "webm", "avi", "flv"}) {
@@ -285,7 +275,7 @@ std::string MuxerOf(const std::string& extension) {
 std::span<const CodecRow> CodecRows() { return kRows; }
 
 std::string Cell::name() const {
-  constexpr const char* kKinds[] = {"", "cut_", "flagged_"};
+  constexpr const char* kKinds[] = {"", "cut_", "holes_", "flagged_"};
   return std::string(kKinds[static_cast<int>(kind)]) + "in." + extension;
 }
 
@@ -296,8 +286,12 @@ std::vector<Cell> CellsOf(const CodecRow& codec, bool all) {
       continue;
     }
     cells.push_back({container.extension, CellKind::kAsMuxed});
-    if (BeginsAnywhere(codec.name)) {
-      cells.push_back({container.extension, CellKind::kCut});
+    cells.push_back({container.extension, CellKind::kCut});
+    // In pictures that follow a gap, libavcodec refers to what it has, which
+    // may be older than a recovery point of H.264.
+    if (container.extension == std::string("mkv") &&
+        codec.name != std::string("h264")) {
+      cells.push_back({container.extension, CellKind::kHoles});
     }
     if (HasFlags(container.extension)) {
       cells.push_back({container.extension, CellKind::kAllFlagged});
@@ -325,6 +319,16 @@ Result<std::string> MakeCell(const CodecRow& codec, const Cell& cell) {
       const auto whole = MakeCell(codec, as_muxed);
       if (!whole) return whole;
       made = Run("-i " + *whole + " -ss 0.2 -c copy -copyinkf" + muxer, path);
+      break;
+    }
+    case CellKind::kHoles: {
+      const auto whole = MakeCell(codec, as_muxed);
+      if (!whole) return whole;
+      made = Run("-i " + *whole +
+                     " -c copy -bsf:v "
+                     "noise=amount=0:drop=eq(mod(n\\,7)\\,4)*not(key)" +
+                     muxer,
+                 path);
       break;
     }
     case CellKind::kAllFlagged: {

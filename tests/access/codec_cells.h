@@ -24,6 +24,7 @@ std::span<const CodecRow> CodecRows();
 enum class CellKind {
   kAsMuxed,
   kCut,         // copied from a packet in its middle on, which is no keyframe
+  kHoles,       // packets that are no keyframes are missing
   kAllFlagged,  // each packet is a keyframe by the container, or has no index
 };
 
