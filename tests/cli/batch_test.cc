@@ -409,6 +409,51 @@ TEST_F(Batch, FailuresOfEarlierRunsAreShownUpToANumber) {
                     HasSubstr("and 5 more in earlier runs")));
 }
 
+// Whoever shares the directory may write records there.
+TEST_F(Batch, RecordsOfOtherKindsAreNotBelieved) {
+  const std::string input = Input("garbage");
+  std::ofstream(input) << "no media at all";
+  const auto run = [&] {
+    const ProgramResult result = RunBatch({input}, {"-o", Out("out")});
+    EXPECT_EQ(result.exit_code, 3) << result.Describe();
+    return json::parse(result.output)["failures"][0]["message"];
+  };
+  const json message = run();
+  // Options are compared with the order of their keys.
+  using Record = nlohmann::ordered_json;
+  const Record honest = Record::parse(Contents(Out("out") + "/manifest.jsonl"));
+  const fs::path batch = Out("out") + "/.batch";
+  const fs::path poison =
+      batch / "poison" / (honest["sha256"].get<std::string>() + ".json");
+  const fs::path record = fs::directory_iterator(batch / "manifest")->path();
+  const Record deadly{{"code", "kPoisonedInput"}, {"message", "it kills"}};
+  const std::pair<const char*, Record> values[] = {
+      {"input", 1},
+      {"sha256", Record::object()},
+      {"error", 3},
+      {"error", {{"code", 7}, {"message", "it kills"}}},
+      {"error", {{"code", "kPoisonedInput"}, {"message", Record::array()}}},
+      {"damage", 5},
+      {"damage", Record::array({1})},
+  };
+  for (const auto& [key, value] : values) {
+    Record hostile = honest;
+    hostile["error"] = deadly;
+    hostile[key] = value;
+    std::ofstream(record) << hostile;
+    std::ofstream(poison) << hostile;
+    EXPECT_EQ(run(), message) << hostile;
+  }
+  Record nameless = honest;
+  nameless["error"] = deadly;
+  nameless["input"] = "";
+  fs::remove(record);
+  std::ofstream(poison) << nameless;
+  run();
+  const auto told = Record::parse(Contents(Out("out") + "/manifest.jsonl"));
+  EXPECT_EQ(told["error"]["message"], "it kills");
+}
+
 TEST_F(Batch, ANameThatIsTooLongIsAnErrorOfItsFile) {
   // A record adds ".framemd5.json".
   const std::string fitting = Input(std::string(241, 'n'));

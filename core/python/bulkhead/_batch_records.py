@@ -19,7 +19,7 @@ from bulkhead._errors import BadInputError, Error
 
 Record = Dict[str, Any]
 
-_REQUIRED = ("input", "bytes", "modified_ns", "sha256", "options", "output", "error")
+_REQUIRED = ("input", "bytes", "modified_ns", "sha256", "options", "output", "error", "damage")
 _PIECE_BYTES = 1 << 20
 _RECORD_SUFFIX = ".json"
 _MOST_NAME_BYTES = 255  # NAME_MAX
@@ -237,9 +237,8 @@ class Records:
         error = record["error"]
         return (
             record["options"] == self._options
-            and isinstance(error, dict)
-            and error.get("code") == "kPoisonedInput"
-            and isinstance(error.get("message"), str)
+            and error is not None
+            and error["code"] == "kPoisonedInput"
         )
 
     def _read(self, relative: str) -> Optional[Record]:
@@ -247,9 +246,27 @@ class Records:
             record = json.loads(self._directory.read(relative) or "")
         except ValueError:
             return None
-        if not isinstance(record, dict) or any(key not in record for key in _REQUIRED):
-            return None
-        return record
+        return record if _is_sound(record) else None
+
+
+def _is_sound(record: Any) -> bool:
+    """Returns True if a record has what is read of records, of the kinds that it is read
+    as. Whoever shares the directory may have written it."""
+    if not isinstance(record, dict) or any(key not in record for key in _REQUIRED):
+        return False
+    error, damage = record["error"], record["damage"]
+    return (
+        isinstance(record["input"], str)
+        and isinstance(record["sha256"], (str, type(None)))
+        and (
+            error is None
+            or isinstance(error, dict)
+            and isinstance(error.get("code"), str)
+            and isinstance(error.get("message"), str)
+        )
+        and isinstance(damage, list)
+        and all(isinstance(found, dict) for found in damage)
+    )
 
 
 def _name_bytes(item: Item) -> int:

@@ -4,6 +4,7 @@
 #include <bulkhead/version.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <filesystem>
@@ -77,15 +78,39 @@ std::string PoisonOf(const std::string& sha256) {
   return ".batch/poison/" + sha256 + ".json";
 }
 
+bool HasText(const BatchRecord& object_untrusted, const char* key) {
+  return object_untrusted.contains(key) && object_untrusted[key].is_string();
+}
+
+// Returns whether a record has what is read of records, of the kinds that it is
+// read as. Whoever shares the directory may have written it.
+bool IsSound(const BatchRecord& record_untrusted) {
+  if (!record_untrusted.is_object()) return false;
+  for (const char* key : {"input", "bytes", "modified_ns", "sha256", "options",
+                          "output", "error", "damage"}) {
+    if (!record_untrusted.contains(key)) return false;
+  }
+  const BatchRecord& sha256 = record_untrusted["sha256"];
+  const BatchRecord& error = record_untrusted["error"];
+  const BatchRecord& damage = record_untrusted["damage"];
+  const bool has_error =
+      error.is_object() && HasText(error, "code") && HasText(error, "message");
+  return HasText(record_untrusted, "input") &&
+         (sha256.is_null() || sha256.is_string()) &&
+         (error.is_null() || has_error) && damage.is_array() &&
+         std::all_of(
+             damage.begin(), damage.end(), [](const BatchRecord& range) {
+               return range.is_object() &&
+                      (!range.contains("kind") || HasText(range, "kind"));
+             });
+}
+
 std::optional<BatchRecord> ReadRecord(const BatchDirectory& directory,
                                       const std::string& relative) {
   const auto text = directory.Read(relative);
   if (!text) return std::nullopt;
   BatchRecord record = BatchRecord::parse(*text, nullptr, false);
-  for (const char* key : {"input", "bytes", "modified_ns", "sha256", "options",
-                          "output", "error"}) {
-    if (!record.is_object() || !record.contains(key)) return std::nullopt;
-  }
+  if (!IsSound(record)) return std::nullopt;
   return record;
 }
 
@@ -104,6 +129,7 @@ const char* NameOf(OnCorrupt on_corrupt) {
 
 void Replace(std::string& text, const std::string& from,
              const std::string& to) {
+  if (from.empty()) return;
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
        at += to.size()) {
     text.replace(at, from.size(), to);
