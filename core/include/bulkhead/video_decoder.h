@@ -69,7 +69,7 @@ struct VideoMetadata : StreamTiming {
   int color_range = 0;      // 1 is limited, 2 is full, 0 is unspecified.
   int chroma_location = 0;  // As in Color.
   // VideoOptions::threads, or 1 where libavcodec's pictures would depend on the
-  // number of threads: those of MPEG-4 part 2 and HEVC with film grain do.
+  // number of threads: MPEG-4 part 2, VC-2, HEVC with slices or film grain.
   uint32_t threads = 1;
   std::string backend;  // Both change if the stream goes on elsewhere.
   std::string device;
