@@ -37,4 +37,12 @@ enum ZygoteDescriptor : int {
 // allows the last one, so that the zygote never has it.
 inline constexpr int kWorkerSocketFd = 3;
 
+// The descriptors of memory that the worker of a session may map: those that
+// Attach brings first, since it has only the four below. The media follows them
+// and cannot be mapped, and no descriptor can be given another number. A page
+// of the media would be a place to meet others who map the same file
+// (futex(2)).
+inline constexpr int kWorkerMemoryFd = kWorkerSocketFd + 1;
+inline constexpr int kWorkerMemoryCount = 3;
+
 }  // namespace bulkhead::ipc

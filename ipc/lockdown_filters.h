@@ -4,9 +4,14 @@
 #include <linux/filter.h>
 #include <sys/types.h>
 
+#include <cstddef>
 #include <vector>
 
 namespace bulkhead::ipc {
+
+// The memory that a worker has for its last filter, in which bulkheadd puts one
+// that is longer: the size of the largest that the kernel takes.
+inline constexpr size_t kRoomForFilter = BPF_MAXINSNS;
 
 // The two filters of a lock-down that a backend's process builds for itself.
 // bulkheadd builds them too: it lets a process install a filter only if the

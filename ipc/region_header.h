@@ -27,9 +27,6 @@ struct RegionHeader {
   // Counts how often this side has woken its peer. The peer sleeps on this
   // word.
   std::atomic<uint32_t> wakes;
-  // In the worker's region: a robust futex of the thread that serves the
-  // session (ipc/robust_word.h). Unused in the host's region.
-  std::atomic<uint32_t> owner;
   // In the host's region: 1 once the host has closed the session. Unused in the
   // worker's region.
   std::atomic<uint32_t> closed;
@@ -38,15 +35,14 @@ struct RegionHeader {
   // the death interrupted the decoding of the frame that the host waits for, or
   // that of the one behind it. Unused in the host's region.
   std::atomic<uint32_t> decoded;
-  uint32_t reserved[9];
+  uint32_t reserved[10];
 };
 static_assert(sizeof(RegionHeader) == 128);
 static_assert(offsetof(RegionHeader, read_cursor) == 64);
 static_assert(offsetof(RegionHeader, sleeping) == 72);
 static_assert(offsetof(RegionHeader, wakes) == 76);
-static_assert(offsetof(RegionHeader, owner) == 80);
-static_assert(offsetof(RegionHeader, closed) == 84);
-static_assert(offsetof(RegionHeader, decoded) == 88);
+static_assert(offsetof(RegionHeader, closed) == 80);
+static_assert(offsetof(RegionHeader, decoded) == 84);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 

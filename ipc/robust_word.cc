@@ -35,6 +35,4 @@ bool RobustWord::Own(std::atomic<uint32_t>* word) {
   return true;
 }
 
-void RobustWord::Disown() { list.head.list.next = &list.head.list; }
-
 }  // namespace bulkhead::ipc

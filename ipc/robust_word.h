@@ -15,8 +15,9 @@ namespace bulkhead::ipc {
 //   RobustWord::Own(&header->owner);          // in the thread that is watched
 //   WatchedWord::Robust(&header->owner)       // for those who wait (waiter.h)
 //
-// Trust: a thread can write its word, or take it off its list, whenever it
-// likes. The mark of a hostile thread is a claim, and its absence says nothing.
+// Trust: the owner is trusted, such as bulkheadd's thread. A session's worker
+// has no such word: with a list that it can write it could have the kernel wake
+// whoever waits on a page of a file (FORMAT.md).
 //
 // Threads: a thread has at most one such word. The word takes the place of the
 // robust mutexes of the C library in that thread, which must hold none.
@@ -26,11 +27,9 @@ class RobustWord {
   static constexpr uint32_t kOwnerDied = 0x40000000;
 
   // Makes the calling thread the owner of `word`, which must stay mapped until
-  // the thread has ended or calls Disown(). Returns false if the kernel refuses
+  // the thread has ended. Returns false if the kernel refuses
   // it; then the word never tells anything.
   static bool Own(std::atomic<uint32_t>* word);
-  // Takes the word off the list of the calling thread.
-  static void Disown();
 };
 
 }  // namespace bulkhead::ipc

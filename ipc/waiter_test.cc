@@ -174,16 +174,6 @@ TEST_P(WaiterTest, AllWhoSleepOnAnOwnerLearnOfItsEnd) {
   for (std::thread& sleeper : sleepers) sleeper.join();
 }
 
-TEST_P(WaiterTest, ADisownedWordSaysNothing) {
-  std::atomic<uint32_t> owner = 0;
-  std::thread([&] {
-    ASSERT_TRUE(RobustWord::Own(&owner));
-    RobustWord::Disown();
-  }).join();
-  Waiter waiter = Make({WatchedWord::Robust(&owner)});
-  EXPECT_EQ(waiter.Await(Never, Soon()), Wake::kDeadline);
-}
-
 TEST_P(WaiterTest, NoWakeIsLostBetweenTwoThreads) {
   std::atomic<uint32_t> word = 0;
   constexpr uint64_t kRounds = 5'000;
@@ -251,7 +241,7 @@ class TwoProcessTest : public testing::Test {
       if (!in || !out) return 2;
       RegionHeader* own = HeaderOf(out->writable_bytes());
       const RegionHeader* host = HeaderOf(in->bytes());
-      if (!RobustWord::Own(&own->owner)) return 3;
+      if (!RobustWord::Own(&own->decoded)) return 3;
       Worker worker{
           RingReader(in->bytes(), own, RingGeometry::kRequestRingBytes),
           RingWriter(out->writable_bytes(), host,
@@ -288,7 +278,7 @@ class TwoProcessTest : public testing::Test {
 
   Waiter HostWaiter() {
     return Waiter(host_header_, worker_header_,
-                  {WatchedWord::Robust(&worker_header_->owner)});
+                  {WatchedWord::Robust(&worker_header_->decoded)});
   }
 
   // Answers each request with a frame of the same slot. A request for slot 0
@@ -352,7 +342,7 @@ TEST_F(TwoProcessTest, AWorkerThatIsKilledWhileTheHostSleepsIsGone) {
   Start(Echo);
   std::thread killer([&] {
     // A worker that does not own the word yet leaves nothing that tells.
-    while (host_header_->sleeping == 0 || worker_header_->owner == 0) {
+    while (host_header_->sleeping == 0 || worker_header_->decoded == 0) {
       sched_yield();
     }
     process_->Signal(SIGKILL);
@@ -396,8 +386,8 @@ TEST_F(TwoProcessTest, AWorkerSeesItsHostClose) {
 TEST_F(TwoProcessTest, AWorkerCanClaimItsEnd) {
   Start([](Worker& worker) {
     while (worker.host->sleeping.load() == 0) sched_yield();
-    worker.own->owner.store(RobustWord::kOwnerDied);
-    WakeOnceAsleep(&worker.own->owner);
+    worker.own->decoded.store(RobustWord::kOwnerDied);
+    WakeOnceAsleep(&worker.own->decoded);
     Echo(worker);
   });
   Waiter waiter = HostWaiter();

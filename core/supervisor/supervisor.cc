@@ -288,7 +288,8 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .killed = killed_,
       .ending = ending_,
       .counters = counters_,
-      .counts = counts_});
+      .counts = counts_,
+      .met_media = met_media_});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
   shadows_.emplace(*context_);
   for (const auto load : configuration.getLoads()) {

@@ -146,6 +146,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   std::optional<CrashRecorder> crashes_;
   HostCounters counters_;
   KeptCounts counts_;
+  std::map<std::string, bool> met_media_;
   HostEnds ends_;
   KilledWorkers killed_;
   EndingReapers ending_;

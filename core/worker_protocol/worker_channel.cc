@@ -51,7 +51,16 @@ WorkerChannel::WorkerChannel(ipc::OwnedRegion requests,
 }
 
 std::vector<int> WorkerChannel::descriptors(int media_fd) const {
-  std::vector<int> descriptors = {requests_.fd(), replies_.fd(), media_fd};
+  return Descriptors(requests_.fd(), media_fd);
+}
+
+std::vector<int> WorkerChannel::served_descriptors(int window_fd) const {
+  return Descriptors(window_fd, window_fd);
+}
+
+std::vector<int> WorkerChannel::Descriptors(int window_fd, int media_fd) const {
+  std::vector<int> descriptors = {requests_.fd(), replies_.fd(), window_fd,
+                                  media_fd};
   if (wake_host_) descriptors.push_back(wake_host_.get());
   return descriptors;
 }

@@ -70,9 +70,13 @@ class WorkerChannel {
   WorkerChannel(const WorkerChannel&) = delete;
   WorkerChannel& operator=(const WorkerChannel&) = delete;
 
-  // Returns the descriptors that SendAttach() sends: those of the rings, the
-  // media, and wake_fd() if there is one.
+  // Return the descriptors that SendAttach() sends: those of the rings, of the
+  // window, of the media, and wake_fd() if there is one. A worker can map the
+  // first three only (ipc/descriptors.h), so that it cannot map the media. In
+  // the place of a window that is not there is a ring, and in that of the media
+  // of a served session the window.
   std::vector<int> descriptors(int media_fd) const;
+  std::vector<int> served_descriptors(int window_fd) const;
   // Sends a worker its rings and its media. Returns what `send` returns.
   static Status SendAttach(std::span<const int> descriptors, MediaAccess access,
                            const SendMessage& send);
@@ -124,6 +128,7 @@ class WorkerChannel {
  private:
   WorkerChannel(ipc::OwnedRegion requests, ipc::OwnedRegion replies,
                 ipc::UniqueFd wake_host);
+  std::vector<int> Descriptors(int window_fd, int media_fd) const;
   Status Write(size_t max_words, const FillRequest& fill);
 
   ipc::OwnedRegion requests_;      // written by the host alone

@@ -43,7 +43,7 @@ class WorkerChannelTest : public ::testing::Test {
                                           WorkerChannel::MediaAccess::kDirect,
                                           keep)
                     .ok());
-    ASSERT_EQ(fds_.size(), host == WorkerChannel::Host::kThread ? 3u : 4u);
+    ASSERT_EQ(fds_.size(), host == WorkerChannel::Host::kThread ? 4u : 5u);
     channel_->CloseDescriptors();
     requests_.emplace(
         ipc::MappedRegion::Map(fds_[0].get(), false,

@@ -864,6 +864,10 @@ struct CloneWorker {
   socketComesLater @5 :Bool;
   # True if bulkheadd gives the worker its socket, as descriptor kWorkerSocketFd
   # of ipc/descriptors.h, when the worker installs its last filter.
+  files @6 :List(UInt64);
+  # The begin and the end of each part of the memory of the zygote that maps a file.
+  # The zygote reads these files into memory and holds them there: everybody can
+  # see which pages of a file are in memory, so a worker must not change that.
 }
 
 struct ZygoteEvent {

@@ -40,15 +40,15 @@ struct Attach {
   union {
     session @0 :Void;
     # Starts the session. Descriptors, in this order: the request region
-    # (read-only memfd), the reply region (memfd), the media and, if the host is
-    # bulkheadd, the eventfd that wakes it.
+    # (read-only memfd), the reply region (memfd), the request region again, the
+    # media and, if the host is bulkheadd, the eventfd that wakes it.
     framePool @1 :FramePool;
     # Gives the worker its frame pool. Descriptor: the pool's memfd. Sent after
     # `opened`; a later pool replaces an earlier one.
     servedSession @2 :Void;
-    # Starts a session whose media only the host can read. As `session`, but in
-    # place of the media is a media window (../media_window_layout.h): see
-    # Reply.read.
+    # Starts a session whose media only the host can read. As `session`, but the
+    # third and the fourth descriptor are a media window
+    # (../media_window_layout.h): see Reply.read.
   }
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/chaos/harm.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,18 +14,13 @@
 #include <stdexcept>
 #include <thread>
 
-#include "tests/chaos/held_name.h"
+#include "tests/chaos/hold.h"
 
 namespace bulkhead::tests {
 namespace {
 
 constexpr size_t kLargestPiece = size_t{1} << 30;
 constexpr size_t kPage = 4096;
-
-[[noreturn]] void Hang() {
-  prctl(PR_SET_NAME, kHeldName);
-  for (;;) syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
-}
 
 void TakeMemory() {
   for (size_t bytes = kLargestPiece; bytes >= kPage;) {
@@ -93,13 +86,13 @@ void Harm(const Fault& fault) {
     case Deed::kExit:
       _exit(static_cast<int>(fault.argument));
     case Deed::kHang:
-      Hang();
+      Hold();
     case Deed::kSpin:
       for (;;) getppid();
     case Deed::kStop:
       kill(getpid(), SIGSTOP);
       syscall(SYS_tgkill, getpid(), gettid(), SIGSTOP);
-      Hang();
+      Hold();
     case Deed::kSlow:
       return Slow(fault.argument);
     case Deed::kThrow:

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/chaos/held.h"
 
+#include <cstdint>
 #include <fstream>
 #include <string>
 
-#include "tests/chaos/held_name.h"
+#include "tests/chaos/hold.h"
 #include "tests/support/process_watch.h"
 
 namespace bulkhead::tests {
@@ -19,12 +20,20 @@ constexpr milliseconds kPause{1};
 }  // namespace
 
 bool IsHeld(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  // A process that was killed keeps its name until it is reaped, but does not
-  // sleep.
-  return text.find(std::string("(") + kHeldName + ") S ") != std::string::npos;
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  bool sleeps = false;
+  uint64_t blocked = 0;
+  for (std::string key; file >> key;) {
+    if (key == "State:") {
+      // A process that was killed keeps its mask until it is reaped, but does
+      // not sleep.
+      file >> key;
+      sleeps = key == "S";
+    } else if (key == "SigBlk:") {
+      file >> std::hex >> blocked;
+    }
+  }
+  return sleeps && blocked == uint64_t{1} << (kHeldSignal - 1);
 }
 
 std::optional<pid_t> AwaitHeld(pid_t root, milliseconds limit,

@@ -9,9 +9,7 @@
 
 namespace bulkhead::tests {
 
-// Returns whether a fault `hang` holds the process. A held process has a name
-// that no other process has, and waits without end. The name can be read also
-// where the kernel shows an ordinary user nothing else of a worker.
+// Returns whether Hold() of hold.h holds the process, as a fault `hang` does.
 bool IsHeld(pid_t pid);
 
 // Waits until a descendant of `root` is held and returns its pid. A test then

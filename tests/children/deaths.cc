@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/children/deaths.h"
 
-#include <poll.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <utility>
 
-#include "tests/chaos/held_name.h"
+#include "tests/chaos/hold.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -18,7 +16,7 @@ constexpr std::pair<std::string_view, Death> kDeaths[] = {
     {"abort", [] { std::abort(); }},
     {"exit_0", [] { ::_exit(0); }},
     {"exit_7", [] { ::_exit(7); }},
-    {"hang", Hang},
+    {"hang", Hold},
 };
 
 }  // namespace
@@ -27,11 +25,6 @@ void Segfault() {
   volatile int* nowhere = nullptr;
   *nowhere = 1;
   ::_exit(1);
-}
-
-void Hang() {
-  ::prctl(PR_SET_NAME, kHeldName);
-  for (;;) ::ppoll(nullptr, 0, nullptr, nullptr);
 }
 
 Death FindDeath(std::string_view lie, std::string_view step) {

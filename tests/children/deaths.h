@@ -5,10 +5,8 @@
 
 namespace bulkhead::tests {
 
-// Ways for a process to end. Hang() waits until the process is killed, under
-// the name by which tests/chaos/held.h finds it.
+// Ends the process.
 [[noreturn]] void Segfault();
-[[noreturn]] void Hang();
 
 // Returns the death that `lie` names, or null. A lie names a death if it is
 // `step` followed by "death" (a segmentation fault), "abort", "exit_0",

@@ -14,7 +14,6 @@
 #include "ipc/index_entry.h"
 #include "ipc/pixel_layout.h"
 #include "ipc/protocol_version.h"
-#include "ipc/robust_word.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -25,7 +24,7 @@ constexpr std::chrono::milliseconds kPatience{60'000};
 constexpr int64_t kKeyframeInterval = 8;
 constexpr int kFramesBeforeLie = 3;
 
-enum Descriptor { kRequests, kReplies, kMedia, kWakeHost };
+enum Descriptor { kRequests, kReplies, kWindow, kMedia, kWakeHost };
 
 ipc::ReceivedMessage Receive(int socket) {
   auto received = ipc::ReceiveMessage(socket, ipc::kMaxDescriptors,
@@ -433,11 +432,6 @@ void LyingSession::FillEventfd() {
   if (descriptors_.size() <= kWakeHost) return;
   const uint64_t most = UINT64_MAX - 1;
   (void)!::write(descriptors_[kWakeHost].get(), &most, sizeof(most));
-}
-
-void LyingSession::FakeDeath() {
-  header()->owner.store(ipc::RobustWord::kOwnerDied);
-  ::syscall(SYS_futex, &header()->owner, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
 void LyingSession::PublishRecord(uint32_t length, uint64_t bytes) {

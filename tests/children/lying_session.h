@@ -115,7 +115,6 @@ class LyingSession {
   // fits.
   void FillEventfd();
   // Writes what the kernel would write at the end of this thread.
-  void FakeDeath();
   [[noreturn]] void AwaitEnd();
 
   int socket() const { return socket_; }

@@ -25,10 +25,12 @@
 #include <string_view>
 
 #include "backends/worker/lockdown/lockdown.h"
+#include "backends/worker/zygote/crash_note.h"
 #include "backends/worker/zygote/zygote.h"
 #include "ipc/descriptors.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
+#include "tests/chaos/hold.h"
 #include "tests/children/deaths.h"
 #include "tests/children/lying_session.h"
 
@@ -136,7 +138,7 @@ class LyingZygote {
         !lockdown_.InstallStage1(ipc::kZygoteControlFd, ipc::kZygotePluginFd)) {
       ::_exit(1);
     }
-    if (Tells("ready_never")) Hang();
+    if (Tells("ready_never")) Hold();
     if (Tells("ready_exit")) ::_exit(kExitOnPurpose);
     if (Tells("ready_death")) Segfault();
     if (Tells("ready_garbage")) SendGarbage(ipc::kZygoteControlFd);
@@ -153,10 +155,10 @@ class LyingZygote {
     const std::string step = probe ? "probe_" : "clone_";
     if (lie_ == step + "never") return;
     if (const Death death = FindDeath(lie_, step)) death();
-    if (lie_ == step + "spare" && CloneSibling() == 0) Hang();
+    if (lie_ == step + "spare" && CloneSibling() == 0) Hold();
     const pid_t pid = CloneSibling();
     if (lie_ == step + "unnamed") {
-      if (pid == 0) Hang();
+      if (pid == 0) Hold();
       return SayCloneFailed(ticket);
     }
     if (pid == 0) {
@@ -187,11 +189,11 @@ class LyingZygote {
   }
 
   [[noreturn]] void Probe(int socket) {
-    if (Tells("probe_silent")) Hang();
+    if (Tells("probe_silent")) Hold();
     if (Tells("probe_exit")) ::_exit(kExitOnPurpose);
     if (Tells("probe_garbage")) {
       SendGarbage(socket);
-      Hang();
+      Hold();
     }
     capnp::MallocMessageBuilder message;
     auto list = message.initRoot<schema::DeviceList>();
@@ -226,10 +228,12 @@ class LyingZygote {
   [[noreturn]] void Serve(int socket) {
     if (!Tells("memory_unlimited")) Limit(RLIMIT_DATA, data_bytes_);
     if (!Tells("address_space_unlimited")) Limit(RLIMIT_AS, address_bytes_);
-    if (Tells("clone_without_death_signal")) Hang();  // stage 2 sets it
+    if (Tells("clone_without_death_signal")) Hold();  // stage 2 sets it
     if (Tells("filter_logs")) InstallFilterThatLogs();
-    if (!Tells("lockdown_half") && !lockdown_.InstallStage2()) ::_exit(1);
     if (socket < 0) socket = ipc::kWorkerSocketFd;
+    // A liar's death has no note.
+    if (!Tells("faults_unhandled")) worker::SendCrashNotesOfSession(-1);
+    if (!Tells("lockdown_half") && !lockdown_.InstallStage2()) ::_exit(1);
     if (Tells("log_flood")) {
       const std::string line(4096, 'x');
       for (;;) (void)!::write(STDERR_FILENO, line.data(), line.size());

@@ -313,7 +313,6 @@ const std::map<std::string_view, LyingSession::Lie> kLies = {
         s.FillEventfd();
         s.GoOn();
       }}},
-    {"play_fake_death", {Step::kPlay, [](Session& s) { s.FakeDeath(); }}},
     {"play_always_asleep",
      {Step::kPlay,
       [](Session& s) {

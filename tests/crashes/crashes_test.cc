@@ -26,6 +26,7 @@
 #include "tests/support/deadlines.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
+#include "tests/support/rows.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -273,6 +274,33 @@ TEST_F(Crashes, AZygoteThatDiesWhileLoadingIsOnRecord) {
   installation_.SetFaults("");
   const ProgramResult well = Cli({"replay", "1"});
   EXPECT_EQ(well.exit_code, 0) << well.Describe();
+}
+
+// What a life with media has left behind somewhere, the next could write to its
+// log.
+TEST_F(Crashes, ALifeAfterOneWithMediaShowsVendorsNoLog) {
+  installation_.SetFaults("at=load do=say");
+  const auto host = NewHost();
+  EXPECT_TRUE(Play(*host, clip_, installation_.Stream()).ok());
+  installation_.SetFaults("at=load do=say\nat=load do=segfault");
+  const BackendReport report = host->Backends().value();
+  for (const BackendInfo& backend : report.backends) {
+    if (backend.name == "chaos") ::kill(backend.zygote_pid, SIGKILL);
+  }
+  EXPECT_FALSE(Play(*host, clip_, installation_.Stream()).ok());
+  ASSERT_GE(Records().size(), 1u);
+  EXPECT_EQ(Records()[0].process, "zygote");
+  const ProgramResult vendors = Cli({"crashes", "show", "1", "--json"});
+  EXPECT_EQ(vendors.exit_code, 0) << vendors.Describe();
+  EXPECT_THAT(vendors.output, AllOf(Not(HasSubstr("chaos says that it runs")),
+                                    HasSubstr("\"media_log\": null")));
+  const ProgramResult whole =
+      Cli({"crashes", "show", "1", "--json", "--with-media-text"});
+  EXPECT_THAT(whole.output, HasSubstr("chaos says that it runs"));
+  ExpectOutcome(Escape(76), "log_of_next_life", "null",
+                vendors.output.find("\"media_log\": null") != std::string::npos
+                    ? "null"
+                    : vendors.output);
 }
 
 TEST_F(Crashes, ACountOfDevicesThatDiesBlamesADeviceOnlyIfThereIsOne) {

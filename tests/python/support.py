@@ -25,7 +25,7 @@ import unittest
 DEVICES = ("cpu", "openreg:1")
 
 _CLONE_NEWNET = 0x40000000
-_HELD = "bulkhead-held"  # kHeldName of tests/chaos/held_name.h
+_HELD = f"{1 << 62:016x}"  # kHeldSignal of tests/chaos/hold.h, as a mask
 _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 1
 
@@ -244,20 +244,20 @@ def await_hang(root):
     while time.monotonic() < end:
         for pid in descendants(root):
             threads = _threads_of(pid)
-            if _HELD in [name for name, _ in threads] and {state for _, state in threads} == {"S"}:
+            if _HELD in [blocked for blocked, _ in threads] and {state for _, state in threads} == {"S"}:
                 return
         time.sleep(0.001)  # bound: the pause between two looks
     raise AssertionError("no worker hangs")
 
 
 def _threads_of(pid):
-    """Returns the name and the state of each thread of a process; S: it sleeps."""
+    """Returns the signals that each thread of a process blocks, and its state; S: it sleeps."""
     threads = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/stat", encoding="utf-8") as file:
-                name, _, fields = file.read().partition("(")[2].rpartition(")")
-                threads.append((name, fields.split()[0]))
+            with open(f"/proc/{pid}/task/{thread}/status", encoding="utf-8") as file:
+                fields = dict(line.split(":", 1) for line in file)
+                threads.append((fields["SigBlk"].strip(), fields["State"].split()[0]))
     except OSError:
         return []  # It has ended.
     return threads

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 
 #include "ipc/capnp_read.h"
 #include "ipc/lockdown_filters.h"
@@ -26,6 +27,7 @@
 #include "ipc/schema/lockdown.capnp.h"
 #include "ipc/try.h"
 #include "ipc/unique_fd.h"
+#include "ipc/worker_exit.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -114,6 +116,30 @@ bool LeaveTasksToTheZygote() {
   tasks.rlim_max -= tasks.rlim_max / 4;
   tasks.rlim_cur = tasks.rlim_max;
   return setrlimit(RLIMIT_NPROC, &tasks) == 0;
+}
+
+// Resets what libraries handle in the zygote, except for faults. Stage 2
+// forbids new handlers, so that abort() always ends the process, and that
+// handlers return. The system call, since libc hides two signals of its own.
+bool ForgetHandlers() {
+  constexpr size_t kSetBytes = sizeof(uint64_t);
+  struct {
+    uint64_t handler;
+    uint64_t rest[3];
+  } action;
+  for (int number = 1; number < NSIG; ++number) {
+    if (std::ranges::find(ipc::kFaults, number) != std::end(ipc::kFaults) ||
+        syscall(SYS_rt_sigaction, number, nullptr, &action, kSetBytes) != 0 ||
+        action.handler == reinterpret_cast<uint64_t>(SIG_DFL) ||
+        action.handler == reinterpret_cast<uint64_t>(SIG_IGN)) {
+      continue;
+    }
+    action = {};
+    if (syscall(SYS_rt_sigaction, number, &action, nullptr, kSetBytes) != 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // Adds a rule: `access` to the open file or directory `fd` and what is below.
@@ -251,15 +277,19 @@ ipc::Expected<void> Lockdown::InstallStage2() const {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) {
     return Failed("cannot bind its life to the reaper's");
   }
-  // A library may have installed a handler in the zygote. Stage 2 forbids a new
-  // one, so that abort() always ends the process.
-  if (signal(SIGABRT, SIG_DFL) == SIG_ERR)
-    return Failed("cannot reset SIGABRT");
+  if (!ForgetHandlers()) return Failed("cannot reset a signal");
+  // At the end of a thread the kernel would wake whoever waits for a word of
+  // the list, in memory of whatever file.
+  if (syscall(SYS_set_robust_list, nullptr, 3 * sizeof(void*)) != 0) {
+    return Failed("cannot drop its robust futexes");
+  }
   if (!LeaveTasksToTheZygote()) return Failed("cannot limit its tasks");
   IPC_TRY(RestrictFiles({}, kNoObject));
   // This filter goes first, since the session's filter forbids further ones.
   IPC_TRY(Install(ipc::OnlyItselfMayBeSignaled(getpid())));
-  IPC_TRY(Install(session_filter_));
+  std::vector<sock_filter> filter = session_filter_;
+  filter.reserve(ipc::kRoomForFilter);
+  IPC_TRY(Install(filter));
   // Last, since bulkheadd reads each of the filters above before it lets them
   // be installed. In tier reduced it could not do that otherwise.
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {

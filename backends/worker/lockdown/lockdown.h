@@ -49,8 +49,10 @@ class Lockdown {
   // not enter.
   ipc::Expected<void> InstallStage1(int control, int object) const;
   // Restricts a process cloned from the zygote, before the process sees media.
-  // Also limits signals to the process itself. That filter is built here, since
-  // it contains the pid, which bulkheadd cannot know in advance.
+  // The caller has installed its handlers of faults (ipc::kFaults): no others
+  // are left, and none can be installed afterwards. Also limits signals to the
+  // process itself. That filter is built here, since it contains the pid, which
+  // bulkheadd cannot know in advance.
   ipc::Expected<void> InstallStage2() const;
   // Restricts the reaper, after it has started the zygote.
   ipc::Expected<void> InstallReaperFilter() const;

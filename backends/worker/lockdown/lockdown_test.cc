@@ -193,14 +193,22 @@ TEST(LockdownTest, Stage1WithoutAnybodyToListenFails) {
             0);
 }
 
-TEST(LockdownTest, Stage2ForgetsHandlersOfTheOneSignalItMaySend) {
+TEST(LockdownTest, Stage2ForgetsAllHandlersButThoseOfFaults) {
   const auto lockdown = Lockdown::Read(Plan().get());
   ASSERT_TRUE(lockdown);
   EXPECT_EQ(InChild([&] {
-              signal(SIGABRT, [](int) {});
+              const auto handler = [](int) {};
+              for (const int number : {SIGABRT, SIGSYS, SIGUSR1, SIGSEGV}) {
+                signal(number, handler);
+              }
+              signal(SIGPIPE, SIG_IGN);
               if (!lockdown->InstallStage1(kNoSocket, kNoObject)) return 1;
               if (!lockdown->InstallStage2()) return 2;
-              return signal(SIGABRT, SIG_DFL) == SIG_DFL ? 0 : 3;
+              for (const int number : {SIGABRT, SIGSYS, SIGUSR1}) {
+                if (signal(number, SIG_DFL) != SIG_DFL) return number;
+              }
+              if (signal(SIGPIPE, SIG_DFL) != SIG_IGN) return 3;
+              return signal(SIGSEGV, SIG_DFL) == handler ? 0 : 4;
             }),
             0);
 }

@@ -16,7 +16,6 @@
 #include "ipc/media_window_layout.h"
 #include "ipc/message_socket.h"
 #include "ipc/protocol_version.h"
-#include "ipc/robust_word.h"
 #include "ipc/schema/types.capnp.h"
 #include "ipc/try.h"
 #include "ipc/worker_exit.h"
@@ -36,7 +35,7 @@ constexpr size_t kMaxBufferBytes = size_t{1} << 30;
 constexpr int kExitHostGone = 0;
 constexpr int kExitProtocol = 4;
 
-enum Descriptor { kRequests, kReplies, kMedia, kWakeHost, kMost };
+enum Descriptor { kRequests, kReplies, kWindow, kMedia, kWakeHost, kMost };
 
 // Ties the mapping to the pool: a shared_ptr to `pool` that shares ownership of
 // this struct keeps the memory mapped for every user of the pool.
@@ -91,7 +90,7 @@ ipc::Expected<std::unique_ptr<SessionWorker>> SessionWorker::Attach(
   std::optional<ipc::MappedRegion> window;
   if (root.isServedSession()) {
     IPC_ASSIGN_OR_RETURN(
-        window, ipc::MappedRegion::Map(attach.descriptors[kMedia].get(), false,
+        window, ipc::MappedRegion::Map(attach.descriptors[kWindow].get(), false,
                                        ipc::kWindowRegionBytes));
   }
   return std::unique_ptr<SessionWorker>(new SessionWorker(
@@ -130,15 +129,11 @@ SessionWorker::SessionWorker(const bulkhead_backend& backend, int socket,
           },
           VersionInForce(backend)) {
   if (window) served_.emplace(host_replies_, waiter_, *std::move(window));
-  // The rings are mapped.
+  // The memory is mapped.
   descriptors_[kRequests].reset();
   descriptors_[kReplies].reset();
-  // Without it, the host learns of this thread's end from bulkheadd.
-  (void)ipc::RobustWord::Own(&own_->owner);
+  descriptors_[kWindow].reset();
 }
-
-// The word is about to be unmapped.
-SessionWorker::~SessionWorker() { ipc::RobustWord::Disown(); }
 
 MediaBytes SessionWorker::media() {
   return served_ ? MediaBytes(*served_)

@@ -39,8 +39,6 @@ class SessionWorker {
   static ipc::Expected<std::unique_ptr<SessionWorker>> Attach(
       const bulkhead_backend& backend, int socket);
 
-  ~SessionWorker();
-
   // Serves requests until the host closes the session or the session cannot go
   // on. Returns the exit code for the process. Unless closed(), the host waits
   // for the process to end, so the caller must end the process.

@@ -4,20 +4,24 @@
 #include <capnp/message.h>
 #include <dlfcn.h>
 #include <signal.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <string_view>
+#include <thread>
 
 #include "backends/worker/media/decode/side_thread.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 #include "ipc/schema/types.capnp.h"
+#include "ipc/worker_exit.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -30,6 +34,8 @@ constexpr size_t kStackBytes = size_t{256} << 10;
 constexpr std::chrono::milliseconds kSendDeadline{100};
 // A frame is converted in some milliseconds, unless others have the processor.
 constexpr std::chrono::milliseconds kPublishPatience{200};
+// The time for the note of the thread that faulted first.
+constexpr std::chrono::milliseconds kNotePatience{1'000};
 
 // Everything that the handler needs, allocated in advance, since a signal
 // handler must not allocate.
@@ -43,6 +49,7 @@ struct Note {
   }
 
   const int socket;
+  std::atomic_flag written;
   capnp::MallocMessageBuilder message{kMaxFrames * (kPlaceBytes / 8 + 4) + 32};
   schema::CrashNote::Builder note;
   std::array<std::byte, kStackBytes> stack;
@@ -120,14 +127,16 @@ _Unwind_Reason_Code VisitFrame(_Unwind_Context* context, void* argument) {
   return _URC_NO_REASON;
 }
 
+// Ends the process by its exit code: the kernel logs what is around a fault
+// that no handler takes (ipc/worker_exit.h).
 void OnFault(int signal, siginfo_t* info, void*) {
   Note& last = *note_of_this_process;
-  if (info->si_code <= 0) {
-    // Another process sent the signal, so returning would not repeat a fault,
-    // and the seccomp filter lets the process send itself only SIGABRT. So a
-    // real fault ends it.
-    volatile int* volatile nowhere = nullptr;
-    *nowhere = 0;
+  // Another process sent the signal.
+  if (info->si_code <= 0) ::_exit(ipc::ExitOfFault(SIGSEGV));
+  if (last.written.test_and_set()) {
+    // Another thread writes the note, and ends the process.
+    std::this_thread::sleep_for(kNotePatience);
+    ::_exit(ipc::ExitOfFault(signal));
   }
   // The frame before the one that ends the process is then delivered, and need
   // not be decoded by another worker.
@@ -138,8 +147,7 @@ void OnFault(int signal, siginfo_t* info, void*) {
   ::_Unwind_Backtrace(VisitFrame, &walk);
   (void)ipc::SendMessage(last.socket, last.message, {},
                          ipc::Deadline::After(kSendDeadline));
-  // Returning repeats the fault. SA_RESETHAND has removed the handler, so the
-  // process now dies of the original signal.
+  ::_exit(ipc::ExitOfFault(signal));
 }
 
 _Unwind_Reason_Code VisitNothing(_Unwind_Context*, void*) {
@@ -156,8 +164,10 @@ void Install(Note* note) {
   ::sigaltstack(&stack, nullptr);
   struct sigaction action = {};
   action.sa_sigaction = OnFault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  // A fault in the handler then ends the process at once.
+  ::sigfillset(&action.sa_mask);
+  for (const int signal : ipc::kFaults) {
     ::sigaction(signal, &action, nullptr);
   }
 }

@@ -4,9 +4,11 @@
 namespace bulkhead::worker {
 
 // Installs handlers that report why the process crashes. On SIGSEGV, SIGBUS,
-// SIGFPE or SIGILL the process sends one schema::CrashNote over a socket: the
-// faulting address, and the call stack with the names that the shared objects
-// export. Then the process dies of the same signal, as it would have anyway.
+// SIGFPE, SIGILL or SIGTRAP the process sends one schema::CrashNote over a
+// socket: the faulting address, and the call stack with the names that the
+// shared objects export. Then the process ends with the exit code that reports
+// the signal (ipc::ExitOfFault). It does not die of the signal, since the
+// kernel would write 64 bytes of the process to its log.
 // A session's thread first lets the thread beside it publish the frame before
 // (side_thread.h), for some 200 ms at most.
 //
@@ -17,12 +19,13 @@ namespace bulkhead::worker {
 //   - for SIGABRT, since stage 2 permits no handler for it;
 //   - by a thread that has exhausted its stack, unless that is the thread that
 //     installed the handlers: only that thread has a second stack;
-//   - for a signal that another process sent; the process then dies of SIGSEGV.
+//   - for a signal that another process sent; the process then reports SIGSEGV.
 //
 // Call these functions while the process has a single thread. The memory that
 // the handler needs is allocated here and never freed. A clone of the zygote
 // inherits the zygote's handlers, and calls the function of its own kind with
-// its own socket.
+// its own socket. A session calls it before stage 2, which permits no other
+// handlers; bulkheadd checks that they are there (thread_status.h).
 
 // Sends notes to bulkheadd, each as a ZygoteEvent.
 void SendCrashNotesOfZygote(int socket);

@@ -6,14 +6,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <barrier>
 #include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "ipc/message_socket.h"
 #include "ipc/schema/types.capnp.h"
 #include "ipc/testing/forked_child.h"
+#include "ipc/worker_exit.h"
 
 namespace bulkhead::worker {
 namespace {
@@ -35,6 +39,12 @@ struct End {
   int status = 0;
   std::optional<ipc::ReceivedMessage> note;
 };
+
+// Returns the fault that a process reports, which does not die of a signal.
+std::optional<int> FaultOf(const End& end) {
+  if (!WIFEXITED(end.status)) return std::nullopt;
+  return ipc::FaultOf(WEXITSTATUS(end.status));
+}
 
 End Crash(const std::function<void()>& crash) {
   auto sockets = ipc::MakeSocketPair();
@@ -65,8 +75,7 @@ std::string PlacesOf(CrashNote::Reader note) {
 
 TEST(CrashNoteTest, SaysWhatWasTouchedAndByWhom) {
   End end = Crash(TouchNowhere);
-  ASSERT_TRUE(WIFSIGNALED(end.status));
-  EXPECT_EQ(WTERMSIG(end.status), SIGSEGV);
+  EXPECT_EQ(FaultOf(end), SIGSEGV);
   ASSERT_TRUE(end.note);
   const auto note = end.note->root<CrashNote>().value();
   EXPECT_EQ(note.getSignal(), SIGSEGV);
@@ -75,12 +84,33 @@ TEST(CrashNoteTest, SaysWhatWasTouchedAndByWhom) {
   EXPECT_TRUE(places.find("(TouchNowhere+") < places.find('\n')) << places;
 }
 
-TEST(CrashNoteTest, DiesOfTheSignalThatCame) {
+TEST(CrashNoteTest, ReportsTheSignalThatCame) {
   End end = Crash(DivideByZero);
-  ASSERT_TRUE(WIFSIGNALED(end.status));
-  EXPECT_EQ(WTERMSIG(end.status), SIGFPE);
+  EXPECT_EQ(FaultOf(end), SIGFPE);
   ASSERT_TRUE(end.note);
   EXPECT_EQ(end.note->root<CrashNote>()->getSignal(), SIGFPE);
+}
+
+TEST(CrashNoteTest, ABreakpointIsAFault) {
+  EXPECT_EQ(FaultOf(Crash([] { asm volatile("int3"); })), SIGTRAP);
+}
+
+// One of them writes the note, and no other spoils it.
+TEST(CrashNoteTest, ThreadsThatFaultTogetherSendOneNote) {
+  End end = Crash([] {
+    std::barrier together(8);
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&] {
+        together.arrive_and_wait();
+        TouchNowhere();
+      });
+    }
+  });
+  EXPECT_EQ(FaultOf(end), SIGSEGV);
+  ASSERT_TRUE(end.note);
+  const std::string places = PlacesOf(end.note->root<CrashNote>().value());
+  EXPECT_TRUE(places.find("(TouchNowhere+") < places.find('\n')) << places;
 }
 
 TEST(CrashNoteTest, ASignalFromOutsideEndsItWithoutANote) {
@@ -88,8 +118,7 @@ TEST(CrashNoteTest, ASignalFromOutsideEndsItWithoutANote) {
     kill(getpid(), SIGSEGV);
     for (;;) pause();
   });
-  ASSERT_TRUE(WIFSIGNALED(end.status));
-  EXPECT_EQ(WTERMSIG(end.status), SIGSEGV);
+  EXPECT_EQ(FaultOf(end), SIGSEGV);
   EXPECT_FALSE(end.note);
 }
 
@@ -100,8 +129,7 @@ TEST(CrashNoteTest, ASocketWithoutReaderDoesNotKeepItAlive) {
     sockets->first.reset();
     TouchNowhere();
   });
-  ASSERT_TRUE(WIFSIGNALED(end.status));
-  EXPECT_EQ(WTERMSIG(end.status), SIGSEGV);
+  EXPECT_EQ(FaultOf(end), SIGSEGV);
 }
 
 }  // namespace

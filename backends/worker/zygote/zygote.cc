@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@ extern "C" {
 #include "backends/worker/lockdown/lockdown.h"
 #include "backends/worker/session/session_worker.h"
 #include "backends/worker/session/shared_worker.h"
+#include "backends/worker/zygote/arguments.h"
 #include "backends/worker/zygote/clone.h"
 #include "backends/worker/zygote/codec_tables.h"
 #include "backends/worker/zygote/crash_note.h"
@@ -86,6 +88,19 @@ void CloseInherited(const Lockdown& lockdown, int socket) {
   }
 }
 
+// Reads the files that this process maps into memory. Its own mappings hold the
+// pages there, unless the machine runs out of memory. A part that cannot be
+// read, such as one behind the end of its file, cannot be read later either.
+void HoldFiles(capnp::List<uint64_t>::Reader files) {
+  for (unsigned i = 0; i + 1 < files.size(); i += 2) {
+    void* const begin = reinterpret_cast<void*>(files[i]);
+    const size_t bytes = files[i + 1] - files[i];
+    // Also what has no permission yet.
+    ::madvise(begin, bytes, MADV_WILLNEED);
+    ::madvise(begin, bytes, MADV_POPULATE_READ);
+  }
+}
+
 // Lowers both limits of a resource to `bytes`; 0 leaves them as they are.
 bool Limit(__rlimit_resource resource, uint64_t bytes) {
   rlimit limit = {};
@@ -122,13 +137,13 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
       !Limit(RLIMIT_AS, kind.getAddressBytes())) {
     return FailLockdown("cannot limit its memory");
   }
+  if (socket < 0) socket = ipc::kWorkerSocketFd;
+  // The handlers inherited from the zygote name its socket, which is closed by
+  // now. Stage 2 permits no others than these.
+  SendCrashNotesOfSession(socket);
   if (auto installed = lockdown.InstallStage2(); !installed) {
     return FailLockdown(installed.error().message);
   }
-  if (socket < 0) socket = ipc::kWorkerSocketFd;
-  // The handlers inherited from the zygote name its socket, which is closed by
-  // now. Replaced before the first byte of media.
-  SendCrashNotesOfSession(socket);
   if (kind.getShared()) return RunSharedWorker(backend, socket);
   auto worker = SessionWorker::Attach(backend, socket);
   return worker ? (*worker)->Run() : 1;
@@ -139,9 +154,10 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
 int RunZygote() {
   // libav's problems reach the host as errors, so its log is not needed.
   ::av_log_set_level(AV_LOG_QUIET);
-  // Before the lock-down, which does not allow the prctl that this needs.
+  // Both before the lock-down, which does not allow the prctl that they need.
   auto cloner = SiblingCloner::Create();
   if (!cloner) return SendFailed(cloner.error());
+  if (auto hidden = HideArguments(); !hidden) return SendFailed(hidden.error());
   auto lockdown = Lockdown::Read(ipc::kZygoteLockdownFd);
   if (!lockdown) return SendFailed(lockdown.error());
   if (auto installed =
@@ -177,6 +193,7 @@ int RunZygote() {
     const auto clone = request->getClone();
     auto& descriptors = (*received)->descriptors;
     if (descriptors.size() != (clone.getSocketComesLater() ? 0U : 1U)) return 1;
+    HoldFiles(clone.getFiles());
     auto pid = cloner->Clone();
     // The clone leaves the loop for good; it returns its exit code from main().
     if (pid && *pid == 0) {

@@ -33,7 +33,8 @@ Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
                        return cancel->Take();
                      }));
   }
-  request.memory = channel->descriptors(served ? served->fd() : input.fd());
+  request.memory = served ? channel->served_descriptors(served->fd())
+                          : channel->descriptors(input.fd());
   request.served = served.has_value();
   auto started = supervisor->OpenSession(request, *cancel);
   if (!started) {
@@ -82,9 +83,7 @@ WorkerLink::WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
       channel_(std::move(channel)),
       cancel_(std::move(cancel)),
       waiter_(channel_->header(), channel_->worker_header(),
-              {worker_end_,
-               ipc::WatchedWord::Robust(&channel_->worker_header()->owner),
-               started_.end.Supervisor(), cancel_->word()}),
+              {worker_end_, started_.end.Supervisor(), cancel_->word()}),
       served_media_(std::move(served_media)),
       start_time_(std::chrono::duration_cast<std::chrono::microseconds>(
           std::chrono::steady_clock::now() - asked_at)) {}

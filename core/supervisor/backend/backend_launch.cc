@@ -146,7 +146,8 @@ Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {
   sandbox::ExpectedCalls expected(std::move(session), context_.reads_memory);
   return std::make_shared<Incarnation>(context_.port, std::move(launched),
                                        context_.forbidden, std::move(expected),
-                                       loading, context_.ending);
+                                       loading, context_.ending,
+                                       context_.met_media[plugin.object_path]);
 }
 
 }  // namespace bulkhead::supervisor

@@ -35,7 +35,7 @@ Incarnation::Incarnation(kj::UnixEventPort& port,
                          sandbox::Forbidden forbidden,
                          sandbox::ExpectedCalls expected,
                          const sandbox::LoadedMemory& loading,
-                         EndingReapers& ending)
+                         EndingReapers& ending, bool& met_media)
     : port_(port),
       timer_(port.getTimer()),
       launched_pid_(launched.pid),
@@ -51,7 +51,9 @@ Incarnation::Incarnation(kj::UnixEventPort& port,
       expected_calls_(std::move(expected)),
       loading_(loading),
       ending_(ending),
+      met_media_(met_media),
       tasks_(new kj::TaskSet(*this)) {
+  if (met_media_) log_.ExpectMedia();
   tasks_->add(ServeReaper());
   tasks_->add(ServeZygote());
   tasks_->add(log_.Drain());

@@ -65,11 +65,13 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
 
   // `forbidden` is the reaction with which the lock-down was compiled, and
   // `expected` decides on the calls that wait for bulkheadd. `loading` bounds
-  // what the zygote may have mapped. `port` must outlive this object, and so
-  // must `ending`.
+  // what the zygote may have mapped. `met_media` is shared by the lives of one
+  // object and set once one of them had media: the logs of the others may then
+  // contain media too. All references must outlive this object.
   Incarnation(kj::UnixEventPort& port, sandbox::LaunchedReaper launched,
               sandbox::Forbidden forbidden, sandbox::ExpectedCalls expected,
-              const sandbox::LoadedMemory& loading, EndingReapers& ending);
+              const sandbox::LoadedMemory& loading, EndingReapers& ending,
+              bool& met_media);
   ~Incarnation() noexcept(false);
   KJ_DISALLOW_COPY(Incarnation);
 
@@ -195,6 +197,8 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   void AskToWatch(pid_t pid_untrusted);
   void OnStarved(pid_t pid);
   void OnExited(pid_t pid, int wait_status);
+  // Asks the zygote, once, to hold the files that it maps in memory.
+  void HoldFiles(ipc::schema::CloneWorker::Builder clone);
   // Ends each process of the backend that nobody named, and the zygote, which
   // alone can have made it.
   void EndStrangers();
@@ -226,6 +230,7 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   sandbox::ExpectedCalls expected_calls_;
   const sandbox::LoadedMemory loading_;
   EndingReapers& ending_;
+  bool& met_media_;
   std::unique_ptr<ViolationWatch> violations_;  // null if there is no listener
 
   pid_t zygote_inner_pid_ = 0;
@@ -247,6 +252,7 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   std::optional<Code> zygote_killed_for_;
   uint32_t life_ = 0;
   bool said_ready_ = false;
+  bool files_held_ = false;  // The zygote was asked to, see HoldFiles().
   std::optional<Status> readiness_;
   kj::Own<kj::PromiseFulfiller<Status>> ready_;
   uint64_t next_ticket_ = 1;

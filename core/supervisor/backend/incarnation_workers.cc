@@ -5,13 +5,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/from_ipc.h"
+#include "core/base/pidfd.h"
 #include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/sandbox/child_processes.h"
+#include "core/supervisor/sandbox/file_mappings.h"
 #include "core/supervisor/sandbox/log_socket.h"
 #include "core/supervisor/sandbox/memory_limit.h"
+#include "core/supervisor/sandbox/silence.h"
 #include "core/supervisor/sandbox/thread_status.h"
 #include "ipc/limit_name.h"
 
@@ -22,6 +26,9 @@ namespace {
 
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
+
+// A message has room for as many. The libraries of `cpu` have 600.
+constexpr size_t kMostFiles = 3'500;
 
 kj::Duration ToDuration(milliseconds time) {
   return time.count() * kj::MILLISECONDS;
@@ -62,6 +69,7 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
       sandbox::LimitsFor(zygote_pidfd_.get(), memory, loading_);
   clone.setDataBytes(limits.data_bytes);
   clone.setAddressBytes(limits.address_bytes);
+  if (kind != WorkerKind::kProbe) HoldFiles(clone);
   auto paf = kj::newPromiseAndFulfiller<Result<Worker>>();
   Pending pending{.fulfiller = kj::mv(paf.fulfiller),
                   .pid = std::nullopt,
@@ -73,9 +81,13 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
   if (violations_ && kind != WorkerKind::kProbe) {
     Result<sandbox::LogSocket> log = sandbox::MakeLogSocket();
     if (!log) return Result<Worker>(std::move(log).error());
+    Result<ipc::UniqueFd> silence = sandbox::MakeSilence();
+    if (!silence) return Result<Worker>(std::move(silence).error());
     clone.setSocketComesLater(true);
     pending.descriptors = sandbox::ExpectedCalls::WorkerDescriptors{
-        .socket = std::move(socket), .log = std::move(log->writer)};
+        .socket = std::move(socket),
+        .log = std::move(log->writer),
+        .silence = *std::move(silence)};
     pending.log = std::make_unique<LogTail>(port_, std::move(log->reader));
     pending.log->ExpectMedia();
   }
@@ -193,6 +205,20 @@ void Incarnation::SendToReaper(capnp::MessageBuilder& message,
       }));
 }
 
+void Incarnation::HoldFiles(schema::CloneWorker::Builder clone) {
+  // A driver's mappings are not files, and may be as large as the device.
+  if (files_held_ || loading_.maps_devices) return;
+  const auto files = sandbox::FileMappings(PidOf(zygote_pidfd_.get()));
+  if (!files) return;
+  const size_t count = std::min(files->size(), kMostFiles);
+  auto out = clone.initFiles(static_cast<unsigned>(2 * count));
+  for (unsigned i = 0; i < count; ++i) {
+    out.set(2 * i, (*files)[i].begin);
+    out.set(2 * i + 1, (*files)[i].end);
+  }
+  files_held_ = true;
+}
+
 void Incarnation::ForgetWorker(pid_t pid) {
   if (WorkerRuns(pid)) forgotten_.insert(pid);
   watched_.erase(pid);
@@ -201,10 +227,14 @@ void Incarnation::ForgetWorker(pid_t pid) {
 Status Incarnation::ConfirmWorker(const Worker& worker) {
   Status checked =
       sandbox::CheckEveryThread(worker.pidfd.get(), sandbox::kStage2Filters);
+  if (checked.ok()) checked = sandbox::CheckHandledSignals(worker.pidfd.get());
   if (checked.ok()) {
     checked = sandbox::CheckMemoryLimits(worker.pidfd.get(), worker.memory);
   }
-  if (checked.ok()) log_.ExpectMedia();
+  if (checked.ok()) {
+    log_.ExpectMedia();
+    met_media_ = true;
+  }
   if (checked.code() == Code::kSandboxUnavailable) KillWorker(worker.pid);
   // Where nobody is asked, the zygote clones as it likes.
   if (forbidden_ == sandbox::Forbidden::kKill) EndStrangers();

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "core/grants/grant_reader.h"
@@ -52,6 +53,8 @@ struct StartContext {
   EndingReapers& ending;
   const HostCounters& counters;
   KeptCounts& counts;
+  // By the path of an object, whether one of its lives had media.
+  std::map<std::string, bool>& met_media;
 };
 
 }  // namespace bulkhead::supervisor

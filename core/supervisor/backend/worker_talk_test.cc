@@ -36,6 +36,7 @@
 #include "ipc/shared_region.h"
 #include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
+#include "ipc/worker_exit.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -45,8 +46,9 @@ using Geometry = ipc::RingGeometry;
 
 constexpr std::chrono::milliseconds kPatience{20'000};
 
-// Puts as many filters on this process as a worker has.
+// Puts as many filters on this process as a worker has, and its handlers.
 void LockDown() {
+  for (const int fault : ipc::kFaults) signal(fault, [](int) { _exit(1); });
   sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   const sock_fprog program = {.len = 1, .filter = &allow};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -90,7 +92,7 @@ class WorkerTalkTest : public testing::Test {
                                 .cgroup = nullptr},
         sandbox::Forbidden::kKill,
         sandbox::ExpectedCalls({}, /*reads_memory=*/false),
-        sandbox::LoadedMemory(), ending_);
+        sandbox::LoadedMemory(), ending_, met_media_);
     talk_.emplace(loop_.port, std::move(incarnation));
   }
   // kj's destructors may throw, and those of gtest's fixtures may not.
@@ -130,6 +132,7 @@ class WorkerTalkTest : public testing::Test {
 
   TestLoop loop_;
   EndingReapers ending_{loop_.port};
+  bool met_media_ = false;
   int taken_ = 0;
 
  private:

@@ -8,6 +8,7 @@
 
 #include "core/supervisor/sandbox/system_call_name.h"
 #include "core/supervisor/sandbox/thread_status.h"
+#include "ipc/worker_exit.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -52,6 +53,9 @@ ProcessExit ToProcessExit(int wait_status,
     exit.value = WTERMSIG(wait_status);
     exit.kind = exit.value == SIGSYS ? ProcessExit::Kind::kViolation
                                      : ProcessExit::Kind::kSignaled;
+  } else if (const auto fault = ipc::FaultOf(WEXITSTATUS(wait_status))) {
+    exit.kind = ProcessExit::Kind::kSignaled;
+    exit.value = *fault;
   } else {
     exit.kind = ProcessExit::Kind::kExited;
     exit.value = WEXITSTATUS(wait_status);

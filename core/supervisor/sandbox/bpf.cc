@@ -163,18 +163,24 @@ std::vector<sock_filter> CompileFilterAbove(const Table& table,
   for (const Rule& rule : below) {
     // These rules come after all rules of `table`, so they are reached only by
     // calls that `table` forbids. For a call that `below` allows or answers, no
-    // notification comes from there, so this filter has to kill.
-    decisions[rule.syscall].push_back({&rule, SECCOMP_RET_KILL_PROCESS});
+    // notification comes from there, so this filter has to end the process. Not
+    // by SECCOMP_RET_KILL_PROCESS, for which the kernel logs the call and its
+    // place for everybody who may read its log. Nothing handles SIGSYS here.
+    decisions[rule.syscall].push_back({&rule, SECCOMP_RET_TRAP});
   }
   return Compile(decisions, kLeftToFilterBelow);
 }
 
 std::vector<sock_filter> SessionFilter(Forbidden forbidden,
                                        const GrantedCalls& granted) {
-  return forbidden == Forbidden::kNotify
-             ? CompileFilterAbove(SessionTableWith(granted),
-                                  ZygoteTableWith(granted))
-             : CompileFilter(SessionTableWith(granted), Forbidden::kKill);
+  if (forbidden == Forbidden::kNotify) {
+    return CompileFilterAbove(SessionTableWith(granted),
+                              ZygoteTableWith(granted));
+  }
+  // The zygote passes on the socket of a worker, whatever its number.
+  GrantedCalls anywhere = granted;
+  anywhere.fixed_descriptors = false;
+  return CompileFilter(SessionTableWith(anywhere), Forbidden::kKill);
 }
 
 std::span<const std::byte> FilterBytes(const std::vector<sock_filter>& filter) {

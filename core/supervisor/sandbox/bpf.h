@@ -43,7 +43,8 @@ std::vector<sock_filter> CompileFilter(const Table& table, Forbidden forbidden);
 // Compiles a filter that is installed on top of CompileFilter(below, kNotify).
 // A chain of filters may have only one listener, and the filter below has it.
 // So a call that both filters forbid is left to the filter below, which names
-// it. A call that only this filter forbids kills the process, unnamed.
+// it. A call that only this filter forbids ends the process by SIGSYS, unnamed
+// and without a line in the kernel's log. The process must not handle SIGSYS.
 std::vector<sock_filter> CompileFilterAbove(const Table& table,
                                             const Table& below);
 

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "core/supervisor/sandbox/bpf.h"
+#include "core/supervisor/sandbox/file_mappings.h"
 #include "core/supervisor/sandbox/syscall_tables.h"
 #include "ipc/lockdown_filters.h"
 
@@ -31,6 +32,31 @@ bool ReadMemory(pid_t thread, uint64_t address, void* into, size_t bytes) {
                         .iov_len = bytes};
   return process_vm_readv(thread, &local, 1, &remote, 1, 0) ==
          static_cast<ssize_t>(bytes);
+}
+
+bool WriteMemory(pid_t thread, uint64_t address, const void* from,
+                 size_t bytes) {
+  const iovec local = {.iov_base = const_cast<void*>(from), .iov_len = bytes};
+  const iovec remote = {.iov_base = reinterpret_cast<void*>(address),
+                        .iov_len = bytes};
+  return process_vm_writev(thread, &local, 1, &remote, 1, 0) ==
+         static_cast<ssize_t>(bytes);
+}
+
+// Puts `program` in the place of the one that `thread` has at `address`, as
+// seccomp() takes it. There is room for any program (ipc/lockdown_filters.h).
+bool ReplaceProgram(pid_t thread, uint64_t address,
+                    const std::vector<sock_filter>& program) {
+  sock_fprog header = {};
+  if (program.size() > BPF_MAXINSNS ||
+      !ReadMemory(thread, address, &header, sizeof(header))) {
+    return false;
+  }
+  header.len = static_cast<unsigned short>(program.size());
+  const auto bytes = FilterBytes(program);
+  return WriteMemory(thread, reinterpret_cast<uint64_t>(header.filter),
+                     bytes.data(), bytes.size()) &&
+         WriteMemory(thread, address, &header, sizeof(header));
 }
 
 // Returns whether `thread` has the program `expected` at `address`, as
@@ -133,6 +159,12 @@ ExpectedCalls::Decision ExpectedCalls::DecideFilter(const PendingCall& call) {
   if (reads_memory_) {
     const Decision decision = DecideDescriptors(call.thread);
     if (decision != Decision::kGoOn) return decision;
+    // From here on it maps no file but the memory of its session.
+    const auto mapped = FileMappings(call.thread);
+    if (!mapped || !ReplaceProgram(call.thread, call.arguments[2],
+                                   KeptFromFiles(*mapped, expected))) {
+      return Decision::kRefuse;
+    }
   }
   progress.waiting = call.id;
   return Decision::kAwaitDescriptors;

@@ -49,14 +49,16 @@ struct PendingCall {
 // shares memory with it that can be written. (A granted device may; such a
 // backend can then have filters that log, which is noise and no way out.)
 // Before its last filter a worker has restricted itself with the Landlock
-// ruleset of the lock-down.
+// ruleset of the lock-down. In the place of the last filter bulkheadd puts one
+// that also keeps the worker from the pages of files (file_mappings.h).
 //
 // A worker gets its socket, and with it media and the memory of its session,
 // when its last filter is allowed. The zygote never has the socket: its threads
 // could read the messages on it, and map that memory. By then a worker has no
 // descriptor but the standard ones and granted devices: an open file that it
 // kept would be shared with its siblings, as a place to leave data in. For the
-// same reason it gets a stderr of its own at that moment.
+// same reason it gets a stdin, stdout and stderr of its own at that moment;
+// everybody can watch writes to the host's /dev/null (inotify).
 //
 // Used by bulkheadd's one thread. Every call is a hostile claim except for its
 // process and thread, which the kernel names.
@@ -87,7 +89,8 @@ class ExpectedCalls {
   // The descriptors that a worker gets with its last filter, and not before.
   struct WorkerDescriptors {
     ipc::UniqueFd socket;
-    ipc::UniqueFd log;  // its stderr
+    ipc::UniqueFd log;      // its stderr
+    ipc::UniqueFd silence;  // its stdin and stdout
   };
   // The descriptors for a worker that waits in its last call, and the call's
   // id.

@@ -100,6 +100,7 @@ class ExpectedCallsTest : public testing::Test {
   }
   Decision Decide(ExpectedCalls& calls, pid_t process, Filter filter,
                   int threads, int kept) {
+    filter.reserve(ipc::kRoomForFilter);
     const sock_fprog program = {
         .len = static_cast<unsigned short>(filter.size()),
         .filter = filter.data()};
@@ -146,7 +147,9 @@ class ExpectedCallsTest : public testing::Test {
     return ruleset.get();
   }
   static ExpectedCalls::WorkerDescriptors Descriptors() {
-    return {.socket = ipc::UniqueFd(dup(0)), .log = ipc::UniqueFd(dup(0))};
+    return {.socket = ipc::UniqueFd(dup(0)),
+            .log = ipc::UniqueFd(dup(0)),
+            .silence = ipc::UniqueFd(dup(0))};
   }
 
   static constexpr std::array<uint64_t, 3> kHandled = {1, 0, 0};

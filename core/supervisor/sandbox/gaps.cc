@@ -328,6 +328,34 @@ void ExplainSpeculation(const MachineFacts& facts,
   }
 }
 
+// What a session can do to its own process that others see.
+void ExplainTraces(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
+  if (facts.tier == Tier::kNone) return;
+  if (facts.logs_faults.value_or(0) != 0) {
+    gaps.push_back(
+        {"silence of the kernel about faults",
+         "debug.exception-trace is 1: a session can have the kernel log some "
+         "registers (a jump into the page [vsyscall], a signal stack that is "
+         "full)",
+         SetSysctl("debug.exception-trace=0"),
+         "what a stream contains can be hidden there, some 40 bytes for each "
+         "worker that dies of it, from those who may read the kernel's log"});
+  }
+  if (!facts.hides_processes) {
+    gaps.push_back(
+        {"a /proc that shows users only their own processes",
+         "/proc is mounted without hidepid",
+         std::string("as root: mount -o remount,hidepid=invisible") +
+             (facts.root ? "" : ",gid=GROUP") +
+             " /proc, and the same in /etc/fstab" +
+             (facts.root ? ""
+                         : "\nGROUP is a group of this user; without it, "
+                           "bulkheadd cannot check its own backends"),
+         "other users of this machine see how much time and memory a session "
+         "uses, how many threads it has, and which signals it blocks"});
+  }
+}
+
 std::string WayToCgroup(const MachineFacts& facts) {
   const auto& [directory, controllers, mount, writable, evidence] =
       facts.cgroup;
@@ -387,6 +415,7 @@ std::vector<SandboxGap> ExplainGaps(const MachineFacts& facts) {
   ExplainMemory(facts, gaps);
   ExplainHostName(facts, gaps);
   ExplainCgroup(facts, gaps);
+  ExplainTraces(facts, gaps);
   ExplainSpeculation(facts, gaps);
   return gaps;
 }

@@ -26,6 +26,8 @@ MachineFacts Perfect() {
   facts.file_capabilities = true;
   facts.seccomp_filters = true;
   facts.most_user_namespaces = 100'000;
+  facts.logs_faults = 0;
+  facts.hides_processes = true;
   facts.security_modules = "lockdown,capability,landlock,yama,apparmor";
   facts.tier = Tier::kFull;
   facts.own_uid = true;
@@ -386,6 +388,17 @@ TEST(GapsTest, SpeculationQuotesTheKernel) {
   const SandboxGap gap = GapOf(facts, "speculative store bypass");
   EXPECT_THAT(gap.evidence, HasSubstr("Vulnerable"));
   EXPECT_THAT(gap.remedy, HasSubstr("spec_store_bypass_disable=prctl"));
+}
+
+TEST(GapsTest, WhatOthersSeeOfASessionIsTold) {
+  MachineFacts facts = Perfect();
+  facts.logs_faults = 1;
+  facts.hides_processes = false;
+  EXPECT_THAT(GapOf(facts, "silence").remedy,
+              HasSubstr("sysctl -w debug.exception-trace=0"));
+  EXPECT_THAT(GapOf(facts, "/proc").remedy, HasSubstr("hidepid=invisible /"));
+  BeAnOrdinaryUser(facts);
+  EXPECT_THAT(GapOf(facts, "/proc").remedy, HasSubstr(",gid=GROUP"));
 }
 
 TEST(GapsTest, EveryGapHasAllFourParts) {

@@ -54,6 +54,24 @@ void ReadOwnStatus(const std::string& root, MachineFacts& facts) {
   }
 }
 
+// Returns whether /proc shows users no more than their own processes.
+bool HidesProcesses(const std::string& root) {
+  std::istringstream lines(ReadText(root + "/proc/self/mounts").value_or(""));
+  bool hides = false;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string device, directory, kind, options;
+    words >> device >> directory >> kind >> options;
+    // The mount that comes last is on top.
+    if (directory == "/proc" && kind == "proc") {
+      hides = options.find("hidepid=") != std::string::npos &&
+              options.find("hidepid=0") == std::string::npos &&
+              options.find("hidepid=off") == std::string::npos;
+    }
+  }
+  return hides;
+}
+
 // Returns which container runtime started this process, by the files that each
 // leaves in its containers.
 std::string FindContainer(const std::string& root) {
@@ -136,6 +154,8 @@ MachineFacts GatherMachineFacts(const std::string& root) {
       ReadNumber(switches + "kernel/unprivileged_userns_clone");
   facts.most_user_namespaces =
       ReadNumber(switches + "user/max_user_namespaces");
+  facts.logs_faults = ReadNumber(switches + "debug/exception-trace");
+  facts.hides_processes = HidesProcesses(root);
   facts.security_modules = ReadText(root + "/sys/kernel/security/lsm");
   facts.speculation = FindSpeculationGaps(root);
   return facts;

@@ -54,6 +54,8 @@ struct MachineFacts {
   std::optional<int64_t> unprivileged_user_namespaces;
   std::optional<int64_t> most_user_namespaces;
   std::optional<std::string> security_modules;  // Active: "lockdown,yama".
+  std::optional<int64_t> logs_faults;           // debug.exception-trace
+  bool hides_processes = false;                 // /proc is mounted with hidepid
   std::vector<SpeculationGap> speculation;
 
   // Set by ProbeSandbox. A failure is empty if nothing failed.

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <string>
+
 #include "core/base/temporary_tree.h"
 
 namespace bulkhead::sandbox {
@@ -31,6 +33,22 @@ TEST(MachineFactsTest, ReadsTheSwitchesOfAMachine) {
   EXPECT_FALSE(facts.system_administrator);
   EXPECT_TRUE(facts.file_capabilities);
   EXPECT_EQ(facts.container, "docker");
+}
+
+TEST(MachineFactsTest, ReadsWhatOthersSeeOfAProcess) {
+  const discovery::TemporaryTree machine;
+  machine.Write("proc/sys/debug/exception-trace", "1\n");
+  const auto hides = [&](const char* options) {
+    machine.Write("proc/self/mounts",
+                  std::string("tmpfs / tmpfs rw 0 0\nproc /proc proc ") +
+                      options + " 0 0\nproc /var/lib/proc proc rw 0 0\n");
+    return GatherMachineFacts(machine.path()).hides_processes;
+  };
+  EXPECT_TRUE(hides("rw,relatime,hidepid=invisible,gid=5"));
+  EXPECT_TRUE(hides("rw,hidepid=1"));
+  EXPECT_FALSE(hides("rw,relatime"));
+  EXPECT_FALSE(hides("rw,hidepid=off"));
+  EXPECT_EQ(GatherMachineFacts(machine.path()).logs_faults, 1);
 }
 
 TEST(MachineFactsTest, KubernetesIsSeenBeforeWhatRunsItsContainers) {

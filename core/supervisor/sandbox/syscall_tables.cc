@@ -17,6 +17,8 @@
 #include <iterator>
 #include <utility>
 
+#include "ipc/descriptors.h"
+
 #ifndef __x86_64__
 #error "the tables of system calls are written for x86-64"
 #endif
@@ -116,20 +118,15 @@ Table Base() {
   for (const uint64_t advice :
        {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED,
         MADV_FREE, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP,
-        MADV_DONTFORK, MADV_DOFORK, MADV_COLD, MADV_PAGEOUT, MADV_POPULATE_READ,
-        MADV_POPULATE_WRITE}) {
+        MADV_DONTFORK, MADV_DOFORK, MADV_POPULATE_READ, MADV_POPULATE_WRITE}) {
     t.AllowIf(SYS_madvise, {{2, kInt, advice}}, "malloc");
   }
   t.Answer(EINVAL, {SYS_madvise},
-           "the rest reaches others: pages merged with theirs, holes in shared "
-           "memory");
-  t.AllowIf(SYS_mmap, {{2, PROT_EXEC, 0}}, "malloc, shared rings and frames");
-  t.Answer(EACCES, {SYS_mmap}, "no new executable memory");
+           "the rest reaches others: pages merged with theirs or dropped for "
+           "them, holes in shared memory");
   t.AllowIf(SYS_mprotect, {{2, PROT_EXEC, 0}}, "malloc, thread stacks");
   t.Answer(EACCES, {SYS_mprotect}, "no new executable memory");
-  t.Allow({SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
-           SYS_sigaltstack, SYS_restart_syscall},
-          "signals to itself");
+  t.Allow({SYS_rt_sigprocmask, SYS_restart_syscall}, "signals to itself");
   t.AllowIf(SYS_tgkill, {{2, kInt, SIGABRT}}, "abort()");
   t.Answer(EPERM, {SYS_tgkill, SYS_tkill}, "no signals but abort()");
   t.Allow({SYS_exit, SYS_exit_group}, "to end");
@@ -173,6 +170,14 @@ Table FileProbes() {
   return std::move(t).Build();
 }
 
+// Must come before a table's own lines for these calls.
+Table SignalHandlers() {
+  TableBuilder t;
+  t.Allow({SYS_rt_sigaction, SYS_rt_sigreturn, SYS_sigaltstack},
+          "handlers of its own signals");
+  return std::move(t).Build();
+}
+
 }  // namespace
 
 Table ReaperTable() {
@@ -182,6 +187,10 @@ Table ReaperTable() {
   t.AllowIf(SYS_kill, {{1, kInt, SIGKILL}}, "ends workers");
   t.AllowIf(SYS_fcntl, {{1, kInt, F_GETFD}}, "checks a descriptor");
   t.Allow({SYS_sendmsg}, "sends pidfds to bulkheadd");
+  t.Append(SignalHandlers());
+  t.Allow({SYS_set_robust_list}, "glibc");
+  t.AllowIf(SYS_mmap, {{2, PROT_EXEC, 0}}, "malloc");
+  t.Answer(EACCES, {SYS_mmap}, "no new executable memory");
   t.Append(Base());
   return std::move(t).Build();
 }
@@ -189,18 +198,33 @@ Table ReaperTable() {
 Table SessionTable() {
   TableBuilder t;
   t.Append(UncountedMappings());
-  // SIGABRT is the one signal that a session may send. A handler for it could
-  // interrupt another thread that waits in a forbidden call, before bulkheadd
-  // has received that call.
-  t.AnswerIf(EPERM, SYS_rt_sigaction, {{0, kInt, SIGABRT}},
-             "SIGABRT has no handler");
+  constexpr uint64_t kAnonymous = MAP_ANONYMOUS;
+  t.AllowIf(SYS_mmap, {{2, PROT_EXEC, 0}, {3, kAnonymous, kAnonymous}},
+            "malloc");
+  for (int i = 0; i < ipc::kWorkerMemoryCount; ++i) {
+    const auto number = static_cast<uint64_t>(ipc::kWorkerMemoryFd + i);
+    t.AllowIf(SYS_mmap, {{2, PROT_EXEC, 0}, {4, kInt, number}},
+              "shared rings and frames");
+  }
+  t.Answer(EACCES, {SYS_mmap}, "no new executable memory, and no media");
+  // The kernel logs the bytes around a fault that no handler takes, for
+  // everybody who may read its log. So the handlers of stage 2 stay, and end
+  // the process. rt_sigreturn kills: no handler returns, and the kernel logs
+  // the registers of a call that has no frame to return to.
+  t.AllowIf(SYS_rt_sigaction, {{1, kLong, 0}}, "asks for a handler");
+  t.Answer(EPERM, {SYS_rt_sigaction, SYS_sigaltstack},
+           "faults are not logged by the kernel; SIGABRT has no handler");
   t.AllowIf(SYS_clone, {{0, kLong, kThreadFlags}}, "pthread_create");
   t.Answer(EPERM, {SYS_clone, SYS_fork, SYS_vfork}, "no processes");
   t.Answer(ENOSYS, {SYS_clone3}, "a filter cannot see its flags; use clone");
-  t.Allow({SYS_set_robust_list, SYS_rseq, SYS_set_tid_address},
-          "glibc, in each new thread");
+  t.Allow({SYS_rseq}, "glibc, in each new thread");
+  // The kernel would wake, at the end of the thread, whoever waits on a page of
+  // a file. clone() says where for each new thread, and is kept from files.
+  t.Answer(EPERM, {SYS_set_robust_list, SYS_set_tid_address},
+           "glibc, in each new thread, which does without");
   t.Allow({SYS_membarrier}, "lock-free libraries");
-  t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_NAME}}, "names of threads");
+  t.AnswerIf(EPERM, SYS_prctl, {{0, kInt, PR_SET_NAME}},
+             "everybody can read the names of threads");
   t.AllowIf(SYS_prctl, {{0, kInt, PR_GET_SPECULATION_CTRL}},
             "tells only about itself");
   t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_DUMPABLE}, {1, kLong, 0}},
@@ -218,15 +242,15 @@ Table SessionTable() {
            "x265 asks libnuma");
   t.Answer(EPERM, {SYS_mlock, SYS_munlock}, "no locked memory");
   t.Allow({SYS_pread64, SYS_lseek}, "the media, a descriptor");
-  t.Allow({SYS_dup}, "a second owner for a granted device");
   // F_SETFL is missing: the eventfd of a health check is shared with bulkheadd,
   // which would block on one that lost its O_NONBLOCK.
-  for (const int command :
-       {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_GET_SEALS}) {
+  for (const int command : {F_GETFD, F_SETFD, F_GETFL, F_GET_SEALS}) {
     t.AllowIf(SYS_fcntl, {{1, kInt, static_cast<uint64_t>(command)}},
               "flags of open descriptors");
   }
-  t.Answer(EPERM, {SYS_fcntl}, "locks and signal owners reach others");
+  t.Answer(EPERM, {SYS_dup}, "the media keeps its number, see mmap");
+  t.Answer(EPERM, {SYS_fcntl},
+           "locks and signal owners reach others; as for dup");
   // The kernel counts descriptors in flight for each user. A session could have
   // so many in flight that nobody else of that user can send one.
   t.Answer(EPERM, {SYS_sendmsg}, "no descriptors in flight");
@@ -258,7 +282,16 @@ Table ZygoteTable() {
   // These rules are tried before the session's, which follow as a whole: the
   // kernel applies the strictest of all filters, so a call that stage 2 allows
   // or answers must not kill here.
-  t.AllowIf(SYS_rt_sigaction, {{0, kInt, SIGABRT}}, "crash handlers");
+  t.Append(SignalHandlers());
+  t.Allow({SYS_set_robust_list, SYS_set_tid_address}, "glibc");
+  t.Allow({SYS_dup}, "descriptors");
+  for (const uint64_t advice : {MADV_COLD, MADV_PAGEOUT}) {
+    t.AllowIf(SYS_madvise, {{2, kInt, advice}}, "malloc");
+  }
+  for (const uint64_t command : {F_DUPFD, F_DUPFD_CLOEXEC}) {
+    t.AllowIf(SYS_fcntl, {{1, kInt, command}}, "descriptors");
+  }
+  t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_NAME}}, "names of threads");
   t.AskIf(SYS_clone, {{0, kLong & ~kTidFlags, kWorkerFlags}},
           "a session worker, if bulkheadd has asked for one");
   constexpr uint64_t kWriting = O_ACCMODE | kCreating;
@@ -316,6 +349,11 @@ Table ZygoteTableWith(const GrantedCalls& granted) {
 Table SessionTableWith(const GrantedCalls& granted) {
   TableBuilder t;
   t.Append(Ioctls(granted));
+  if (granted.devices || !granted.fixed_descriptors) {
+    t.Append(UncountedMappings());
+    t.AllowIf(SYS_mmap, {{2, PROT_EXEC, 0}}, "memory of devices");
+  }
+  if (granted.devices) t.Allow({SYS_dup}, "a second owner for a device");
   t.Append(SessionTable());
   return std::move(t).Build();
 }

@@ -61,6 +61,9 @@ Table SessionTable();
 struct GrantedCalls {
   std::vector<uint8_t> ioctl_types;  // Bits 8 to 15 of the request.
   bool devices = false;              // True if any device can be opened.
+  // True if a worker has none but the descriptors that bulkheadd gives it, so
+  // that those of its memory have the numbers of ipc/descriptors.h.
+  bool fixed_descriptors = true;
 };
 
 // Stage 1 with grants: devices may be opened for writing too, but nothing may

@@ -18,6 +18,7 @@
 
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/testing/bpf_evaluator.h"
+#include "ipc/descriptors.h"
 
 namespace bulkhead::sandbox {
 namespace {
@@ -162,7 +163,8 @@ TEST(SyscallTablesTest, CloneArrangesItsDescriptorsBeforeStage2) {
 }
 
 TEST(SyscallTablesTest, EscapeHatchesOfPrctlAreClosed) {
-  EXPECT_EQ(Session(SYS_prctl, {kGarbage | PR_SET_NAME}), kAllow);
+  EXPECT_EQ(Session(SYS_prctl, {kGarbage | PR_SET_NAME}), Errno(EPERM));
+  EXPECT_EQ(Zygote(SYS_prctl, {kGarbage | PR_SET_NAME}), kAllow);
   EXPECT_EQ(Session(SYS_prctl, {PR_SET_DUMPABLE, 1}), Errno(EPERM));
   EXPECT_EQ(Session(SYS_prctl, {PR_SET_SPECULATION_CTRL}), Errno(EPERM));
   EXPECT_EQ(Zygote(SYS_prctl, {PR_SET_SPECULATION_CTRL}), Errno(EPERM));
@@ -172,10 +174,45 @@ TEST(SyscallTablesTest, EscapeHatchesOfPrctlAreClosed) {
   EXPECT_EQ(Zygote(SYS_prctl, {PR_SET_DUMPABLE, 1}), Errno(EPERM));
 }
 
-TEST(SyscallTablesTest, NoHandlerInterruptsAForbiddenCall) {
-  EXPECT_EQ(Session(SYS_rt_sigaction, {kGarbage | SIGABRT}), Errno(EPERM));
-  EXPECT_EQ(Zygote(SYS_rt_sigaction, {SIGABRT}), kAllow);
-  EXPECT_EQ(Session(SYS_rt_sigaction, {SIGSEGV}), kAllow);
+TEST(SyscallTablesTest, ASessionMapsNoFileButItsMemory) {
+  const auto map = [](uint64_t flags, uint64_t descriptor) {
+    return Session(SYS_mmap, {0, 4096, PROT_READ, flags, descriptor, 0});
+  };
+  for (int i = 0; i < ipc::kWorkerMemoryCount; ++i) {
+    const auto number = static_cast<uint64_t>(ipc::kWorkerMemoryFd + i);
+    EXPECT_EQ(map(MAP_SHARED, number), kAllow);
+    EXPECT_EQ(map(MAP_SHARED, kGarbage | number), kAllow);
+  }
+  EXPECT_EQ(map(MAP_PRIVATE | MAP_ANONYMOUS, ~uint64_t{0}), kAllow);
+  const auto media =
+      static_cast<uint64_t>(ipc::kWorkerMemoryFd + ipc::kWorkerMemoryCount);
+  EXPECT_EQ(map(MAP_SHARED, media), Errno(EACCES));
+  EXPECT_EQ(map(MAP_PRIVATE, media), Errno(EACCES));
+  EXPECT_EQ(map(MAP_PRIVATE, kGarbage), Errno(EACCES));
+  EXPECT_EQ(Session(SYS_dup, {media}), Errno(EPERM));
+  EXPECT_EQ(Session(SYS_fcntl, {media, F_DUPFD, 4}), Errno(EPERM));
+  EXPECT_EQ(Session(SYS_fcntl, {media, F_DUPFD_CLOEXEC, 4}), Errno(EPERM));
+}
+
+TEST(SyscallTablesTest, NoEndOfAThreadWakesOthers) {
+  EXPECT_EQ(Session(SYS_set_robust_list, {0x7000, 24}), Errno(EPERM));
+  EXPECT_EQ(Session(SYS_set_tid_address, {0x7000}), Errno(EPERM));
+  EXPECT_EQ(Zygote(SYS_set_robust_list, {0x7000, 24}), kAllow);
+}
+
+TEST(SyscallTablesTest, HandlersOfASessionStayAndDoNotReturn) {
+  constexpr uint64_t kAction = 0x7000;  // the address of a new handler
+  for (const uint64_t signal : {SIGABRT, SIGSEGV, SIGTRAP, SIGSYS, SIGUSR1}) {
+    EXPECT_EQ(Session(SYS_rt_sigaction, {kGarbage | signal, kAction}),
+              Errno(EPERM));
+    EXPECT_EQ(Session(SYS_rt_sigaction, {signal, kGarbage}), Errno(EPERM));
+    EXPECT_EQ(Session(SYS_rt_sigaction, {signal, 0}), kAllow);
+    EXPECT_EQ(Zygote(SYS_rt_sigaction, {signal, kAction}), kAllow);
+  }
+  EXPECT_EQ(Session(SYS_sigaltstack), Errno(EPERM));
+  EXPECT_EQ(Zygote(SYS_sigaltstack), kAllow);
+  EXPECT_EQ(Session(SYS_rt_sigreturn), kKill);
+  EXPECT_EQ(Zygote(SYS_rt_sigreturn), kAllow);
 }
 
 TEST(SyscallTablesTest, SignalsReachNobodyElse) {

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "core/base/pidfd.h"
+#include "ipc/worker_exit.h"
 
 namespace bulkhead::sandbox {
 namespace {
@@ -61,6 +62,8 @@ std::optional<ThreadStatus> ReadThreadStatus(const std::string& directory) {
       words >> thread.parent;
     } else if (key == "Threads:") {
       words >> thread.threads;
+    } else if (key == "SigCgt:") {
+      words >> std::hex >> thread.handled;
     } else if (key == "NoNewPrivs:") {
       words >> thread.no_new_privs;
     } else if (key == "Seccomp:") {
@@ -120,6 +123,17 @@ Status CheckEveryThread(int pidfd, uint32_t filters) {
   if (lack.empty()) return Status();
   return Status(Code::kSandboxUnavailable,
                 lack + "; it was ended before it saw any media");
+}
+
+Status CheckHandledSignals(int pidfd) {
+  uint64_t faults = 0;
+  for (const int signal : ipc::kFaults) faults |= uint64_t{1} << (signal - 1);
+  const auto worker = ReadThreadStatus("/proc/" + std::to_string(PidOf(pidfd)));
+  if (!IsAlive(pidfd)) return Gone();
+  if (worker && worker->handled == faults) return Status();
+  return Status(Code::kSandboxUnavailable,
+                "it handles other signals than those of faults; it was ended "
+                "before it saw any media");
 }
 
 }  // namespace bulkhead::sandbox

@@ -18,8 +18,9 @@ struct ThreadStatus {
   pid_t inner_process = 0;  // The same, in the innermost pid namespace.
   pid_t parent = 0;         // The parent's process id, as this process sees it.
   int threads = 0;          // The number of threads of the process.
-  bool dead = false;        // The thread has ended, but is not yet reaped.
-  bool filtered = false;    // The thread is in seccomp mode 2.
+  uint64_t handled = 0;   // The signals with a handler: bit n - 1 is signal n.
+  bool dead = false;      // The thread has ended, but is not yet reaped.
+  bool filtered = false;  // The thread is in seccomp mode 2.
   bool no_new_privs = false;
   // The number of seccomp filters; nullopt before Linux 5.9, which does not
   // count them.
@@ -45,5 +46,11 @@ inline constexpr uint32_t kStage2Filters = 4;  // Includes stage 1.
 // check needs no check of its own: it inherits the filters of the thread that
 // started it.
 Status CheckEveryThread(int pidfd, uint32_t filters);
+
+// Checks from outside that a session's worker handles the signals of faults
+// (ipc::kFaults) and no others. Stage 2 permits no change. So the kernel never
+// logs what is around a fault, and no handler interrupts a call that bulkheadd
+// has not received yet. Fails as CheckEveryThread() does.
+Status CheckHandledSignals(int pidfd);
 
 }  // namespace bulkhead::sandbox

@@ -6,11 +6,13 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "ipc/testing/forked_child.h"
+#include "ipc/worker_exit.h"
 
 namespace bulkhead::sandbox {
 namespace {
@@ -96,6 +98,28 @@ TEST(CheckEveryThreadTest, RefusesMoreThreadsThanAreChecked) {
   const Status status = CheckEveryThread(process.pidfd(), 1);
   EXPECT_EQ(status.code(), Code::kSandboxUnavailable);
   EXPECT_NE(status.message().find("4096 threads"), std::string::npos) << status;
+}
+
+void HandleFaults() {
+  for (const int fault : ipc::kFaults) signal(fault, [](int) { _exit(1); });
+}
+
+TEST(CheckHandledSignalsTest, WantsThoseOfFaultsAndNoOthers) {
+  const Process handles = Process::Prepared(HandleFaults);
+  const Status status = CheckHandledSignals(handles.pidfd());
+  EXPECT_TRUE(status.ok()) << status;
+  const Process lacks_one = Process::Prepared([] {
+    HandleFaults();
+    signal(SIGTRAP, SIG_DFL);
+  });
+  EXPECT_EQ(CheckHandledSignals(lacks_one.pidfd()).code(),
+            Code::kSandboxUnavailable);
+  const Process has_another = Process::Prepared([] {
+    HandleFaults();
+    signal(SIGSYS, [](int) {});
+  });
+  EXPECT_EQ(CheckHandledSignals(has_another.pidfd()).code(),
+            Code::kSandboxUnavailable);
 }
 
 TEST(CheckEveryThreadTest, SaysThatTheProcessIsGone) {

@@ -171,10 +171,12 @@ std::optional<Violation> ViolationListener::StopNext(ExpectedCalls& expected) {
 void ViolationListener::HandOver(ExpectedCalls& expected, pid_t process) {
   const auto ready = expected.TakeReady(process);
   if (!ready) return;
-  const auto& [socket, log] = ready->descriptors;
+  const auto& [socket, log, silence] = ready->descriptors;
   // If this fails, the worker has ended, or waits until it is ended for being
   // late.
-  if (AddDescriptor(fd_.get(), ready->id, log, STDERR_FILENO) &&
+  if (AddDescriptor(fd_.get(), ready->id, silence, STDIN_FILENO) &&
+      AddDescriptor(fd_.get(), ready->id, silence, STDOUT_FILENO) &&
+      AddDescriptor(fd_.get(), ready->id, log, STDERR_FILENO) &&
       AddDescriptor(fd_.get(), ready->id, socket, ipc::kWorkerSocketFd)) {
     LetGoOn(fd_.get(), ready->id);
   }

@@ -63,8 +63,8 @@ std::vector<Attempt> AllAttempts() {
   std::vector<Attempt> all;
   for (const auto section :
        {SystemCallAttempts, ProcessAttempts, KernelAttempts, CodeAttempts,
-        FileAttempts, NetworkAttempts, ResourceAttempts,
-        SharedMemoryAttempts}) {
+        FileAttempts, NetworkAttempts, ResourceAttempts, SharedMemoryAttempts,
+        SharedPageAttempts}) {
     auto attempts = section();
     all.insert(all.end(), std::make_move_iterator(attempts.begin()),
                std::make_move_iterator(attempts.end()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,13 @@ struct Targets {
   static Targets Read(const std::string& file);
   std::string Write() const;
 };
+
+// A file of the distribution that the backend maps while it is loaded, and its
+// size.
+inline constexpr char kMappedFile[] = "data.bin";
+inline constexpr size_t kMappedBytes = size_t{4} << 20;
+// Where the backend has mapped that file.
+inline const volatile char* mapped_file = nullptr;
 
 // The expected outcome of an attempt:
 //   "K"             the filter kills the process
@@ -92,6 +100,7 @@ std::vector<Attempt> FileAttempts();          // rows 32 to 39
 std::vector<Attempt> NetworkAttempts();       // rows 40 to 48
 std::vector<Attempt> ResourceAttempts();      // rows 49 to 58
 std::vector<Attempt> SharedMemoryAttempts();  // rows 59 and 69
+std::vector<Attempt> SharedPageAttempts();    // rows 74 and 75
 std::vector<Attempt> AllAttempts();
 
 // The outcome of an attempt that one process does not make together with

@@ -138,10 +138,13 @@ std::unique_ptr<Host> Installation::StartHost(
   const fs::path module = plugins / "bulkhead_escape_table";
   WriteForAll(module / "targets.txt", targets_.Write());
   WriteForAll(module / "deed.txt", deed + "\n");
+  WriteForAll(module / kMappedFile, std::string(kMappedBytes, 'x'));
   std::ofstream(plugins / "bulkhead_escape_table-0.1.0.dist-info" / "RECORD",
                 std::ios::app)
       << "bulkhead_escape_table/targets.txt,,\n"
-      << "bulkhead_escape_table/deed.txt,,\n";
+      << "bulkhead_escape_table/deed.txt,,\n"
+      << "bulkhead_escape_table/" << kMappedFile << ",,\n";
+  mapped_file_ = module / kMappedFile;
 
   HostOptions options;
   options.libexec_dir = libexec_;

@@ -39,6 +39,8 @@ class Installation {
   void ExpectUnharmed();
 
   const Targets& targets() const { return targets_; }
+  // Returns the file that the backend of the latest host maps while loading.
+  const std::string& mapped_file() const { return mapped_file_; }
 
  private:
   Installation() = default;
@@ -48,6 +50,7 @@ class Installation {
   Targets targets_;
   std::string directory_;
   mutable int hosts_ = 0;  // the number of hosts that were started
+  mutable std::string mapped_file_;
   std::string libexec_;
   std::string media_;
   std::string media_before_;

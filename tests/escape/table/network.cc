@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -101,6 +102,16 @@ std::string Descriptors(const Targets& t) {
   // session the worker's socket and the media. Memory needs none once mapped.
   const int given = t.in_zygote ? 6 : 5;
   return Check(count == given && found.find('!') == std::string::npos, found);
+}
+
+// A pipe that nobody else has, not the host's /dev/null.
+std::string OwnStdout(const Targets&) {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO}) {
+    struct stat file;
+    if (syscall(SYS_fstat, fd, &file) != 0) return Answer(-1);
+    if (!S_ISFIFO(file.st_mode)) return "a file of others";
+  }
+  return "ok";
 }
 
 std::string TypeIntoTerminals(unsigned long request) {
@@ -206,6 +217,17 @@ std::vector<Attempt> NetworkAttempts() {
        {"ok", "E:EPERM",
         "allowed: without namespaces the host's name is seen (README)"},
        HostName},
+      {71,
+       "name_of_thread",
+       {"allowed: no media yet", "E:EPERM"},
+       [](const Targets&) {
+         return Answer(prctl(PR_SET_NAME, "a secret", 0, 0, 0));
+       }},
+      {73,
+       "write_to_stdout",
+       {"allowed: /dev/null, no media yet", "E:EBADF"},
+       [](const Targets&) { return Answer(write(STDOUT_FILENO, "x", 1)); }},
+      {73, "stdout_is_its_own", {"n/a: it has no media", "ok"}, OwnStdout},
       {46, "working_directory", {"ok", "E:EACCES"}, Directory},
       {46, "program_name", Everywhere("ok"), Program},
       {46, "host_command_line", kNotThere,

@@ -61,6 +61,26 @@ std::string SignalOneself(const Targets&) {
   return Check(aborts == had + 1, "no signal arrived");
 }
 
+// In stage 2 a fault without a handler would be logged by the kernel.
+std::string HandleFault(const Targets&) {
+  struct sigaction before;
+  struct sigaction none = {};
+  if (sigaction(SIGSEGV, &none, &before) != 0) return Answer(-1);
+  return Answer(sigaction(SIGSEGV, &before, nullptr));
+}
+
+// Executes what is no code, near which the secret is.
+std::string Fault(const Targets&) {
+  alignas(4096) static char secret[4096] = "a secret";
+  reinterpret_cast<void (*)()>(secret)();
+  return "allowed";
+}
+
+std::string Breakpoint(const Targets&) {
+  asm volatile("int3");
+  return "allowed";
+}
+
 // Installs a filter with which every call has `action`.
 std::string Install(uint32_t action,
                     unsigned long flags = SECCOMP_FILTER_FLAG_TSYNC) {
@@ -155,6 +175,24 @@ std::vector<Attempt> ProcessAttempts() {
        }},
       Call(12, "rt_sigqueueinfo", SYS_rt_sigqueueinfo),
       Call(12, "rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo),
+      {72, "handle_fault", {"allowed: no media yet", "E:EPERM"}, HandleFault},
+      {72,
+       "signal_stack",
+       {"allowed: no media yet", "E:EPERM"},
+       [](const Targets&) { return Answer(sigaltstack(nullptr, nullptr)); }},
+      {72, "fault", {"n/a: it has no media", "C:signal 11"}, Fault},
+      {72, "breakpoint", {"n/a: it has no media", "C:signal 5"}, Breakpoint},
+      {72,
+       "return_without_frame",
+       {"n/a: it has no media", "K"},
+       [](const Targets&) { return Answer(syscall(SYS_rt_sigreturn)); }},
+      // Stage 1 allows it, so that nobody names it.
+      {72,
+       "forbidden_with_media",
+       {"n/a: it has no media", "K"},
+       [](const Targets&) {
+         return Answer(syscall(SYS_close_range, 100, 200, 0));
+       }},
       // Stage 2 resets the handler of SIGABRT.
       {12, "tgkill_oneself", {"ok", "C:signal 6"}, SignalOneself},
 

@@ -171,7 +171,7 @@ std::vector<Attempt> ResourceAttempts() {
       // Checks that neither limit is the reaper's, which is higher.
       {53, "descriptor_limit", Everywhere("ok"),
        [](const Targets&) { return LimitIs(RLIMIT_NOFILE, 256); }},
-      {53, "dup_bomb", {kOneProcess, "L:EMFILE"}, Descriptors},
+      {53, "dup_bomb", {kOneProcess, "E:EPERM"}, Descriptors},
       {53, "descriptors_in_flight", kEperm, DescriptorsInFlight},
       Call(54, "timer_create", SYS_timer_create),
       Call(54, "timerfd_create", SYS_timerfd_create),

@@ -5,6 +5,7 @@
 // stage that its options name, before it opens:
 //
 //   attempt=NAME   makes this attempt; the stream fails with the outcome
+//   later=NAME     decodes the stream, then makes this attempt at its end
 //   harmless=all   makes every attempt that the process should survive, then
 //                  decodes the stream to its end. The end fails with the number
 //                  of attempts, or with the attempts that had another outcome
@@ -15,6 +16,9 @@
 // The table says which attempts kill. Those are not among the harmless ones.
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -38,6 +42,7 @@ Targets targets;
 std::vector<Attempt> attempts;
 std::vector<std::string> zygote_outcomes;
 std::string made_by_zygote;
+const Attempt* later = nullptr;
 // The message of the failure at the end of the stream or at opening.
 std::string sentence;
 
@@ -125,6 +130,10 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
   for (size_t i = 0; i < parameters->option_count; ++i) {
     const std::string key = parameters->options[i].key;
     const std::string value = parameters->options[i].value;
+    if (key == "later") {
+      later = Find(value);
+      continue;
+    }
     if (key == "harmless") {
       sentence = MakeHarmless();
       continue;
@@ -150,6 +159,9 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
 bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
   const bulkhead_result result =
       bulkhead_cpu_backend()->receive_frame(decoder, frame);
+  if (result == BULKHEAD_END_OF_STREAM && later != nullptr) {
+    sentence = "outcome: " + later->Run(targets) + ";";
+  }
   return result == BULKHEAD_END_OF_STREAM && !sentence.empty()
              ? BULKHEAD_UNSUPPORTED
              : result;
@@ -158,6 +170,15 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
 const char* LastError(bulkhead_decoder* decoder) {
   return sentence.empty() ? bulkhead_cpu_backend()->last_error(decoder)
                           : sentence.c_str();
+}
+
+void MapFile() {
+  const int file =
+      open((Directory() + kMappedFile).c_str(), O_RDONLY | O_CLOEXEC);
+  void* const bytes =
+      mmap(nullptr, kMappedBytes, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  if (bytes != MAP_FAILED) mapped_file = static_cast<char*>(bytes);
 }
 
 std::vector<std::string> ReadDeeds() {
@@ -171,6 +192,7 @@ bool Attack() {
   attempts = AllAttempts();
   targets = Targets::Read(Directory() + "targets.txt");
   targets.in_zygote = true;
+  MapFile();
   for (const std::string& deed : ReadDeeds()) {
     if (deed == "all") {
       MakeHarmlessWhileLoading();

@@ -4,10 +4,13 @@
 // one tier, and compares the outcome with the expected one. For the reduced
 // tier, the test refuses the namespaces to this process before anything starts.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -18,6 +21,7 @@
 #include <vector>
 
 #include "bulkhead/host.h"
+#include "ipc/unique_fd.h"
 #include "tests/escape/table/attempt.h"
 #include "tests/escape/table/installation.h"
 #include "tests/escape/table/outcome.h"
@@ -238,6 +242,111 @@ TEST_F(EscapeTable, ACrashLeavesNoCoreAndStartsNoProgram) {
   }
   const std::string of_worker = CoreLimitsOf(video->worker_pid());
   Expect(56, "limits_of_core", "session", "1 1", of_worker, of_worker == "1 1");
+}
+
+// The kernel reads the arguments from the memory of the process, which could
+// write there what it decodes.
+TEST_F(EscapeTable, ArgumentsAreEmpty) {
+  const auto host = installation_->StartHost("none");
+  auto video = installation_->Open(*host);
+  ASSERT_TRUE(video) << video.error();
+  std::ifstream file("/proc/" + std::to_string(video->worker_pid()) +
+                     "/cmdline");
+  ASSERT_TRUE(file);
+  const std::string arguments{std::istreambuf_iterator<char>(file), {}};
+  Expect(71, "arguments", "session", "", arguments, arguments.empty());
+}
+
+// Returns which pages of a file are in memory, as everybody can see who may
+// read the file.
+std::vector<bool> InMemory(const std::string& path) {
+  const ipc::UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::vector<bool> pages;
+  for (size_t at = 0; at < kMappedBytes; at += 4096) {
+    char byte;
+    const iovec into = {.iov_base = &byte, .iov_len = 1};
+    pages.push_back(
+        preadv2(file.get(), &into, 1, static_cast<off_t>(at), RWF_NOWAIT) == 1);
+  }
+  return pages;
+}
+
+void DropFromMemory(const std::string& path) {
+  const ipc::UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  fsync(file.get());
+  posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
+}
+
+TEST_F(EscapeTable, WhichPagesOfAFileAreInMemorySaysNothing) {
+  const auto host = installation_->StartHost("none");
+  const std::string& file = installation_->mapped_file();
+  DropFromMemory(file);
+  if (std::ranges::count(InMemory(file), true) > 0) {
+    GTEST_SKIP() << "this file system keeps its files in memory";
+  }
+  auto before = installation_->Open(*host);
+  ASSERT_TRUE(before) << before.error();
+  const auto said = installation_->Open(*host, "attempt", "touch_file").error();
+  ASSERT_EQ(Said(said), "ok");
+  // What somebody else drops, a session could bring back.
+  DropFromMemory(file);
+  const auto pages = InMemory(file);
+  const auto missing = std::ranges::count(pages, false);
+  Expect(75, "pages_not_in_memory", "session", "0", std::to_string(missing),
+         missing == 0);
+}
+
+// Returns what the kernel has logged about a process since it was called last.
+class KernelLog {
+ public:
+  KernelLog() : fd_(open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
+    char record[8192];
+    readable_ = read(fd_.get(), record, sizeof(record)) >= 0;
+    lseek(fd_.get(), 0, SEEK_END);
+  }
+  bool readable() const { return readable_; }
+  std::string About(int pid) {
+    std::string found;
+    char record[8192];
+    // A record that was overwritten meanwhile is EPIPE.
+    for (ssize_t size = 0;
+         (size = read(fd_.get(), record, sizeof(record))) > 0 ||
+         errno == EPIPE;) {
+      const std::string text(record,
+                             static_cast<size_t>(std::max(size, ssize_t{0})));
+      const std::string number = std::to_string(pid);
+      if (text.find("[" + number + "]") != std::string::npos ||
+          text.find(" pid=" + number + " ") != std::string::npos) {
+        found += text;
+      }
+    }
+    return found;
+  }
+
+ private:
+  ipc::UniqueFd fd_;
+  bool readable_ = false;
+};
+
+// Each end of a worker with media that it can cause itself.
+TEST_F(EscapeTable, TheKernelLogsNothing) {
+  KernelLog log;
+  if (!log.readable()) GTEST_SKIP() << "only root may read the kernel's log";
+  const auto host = installation_->StartHost("none");
+  for (const char* end : {"fault", "breakpoint", "return_without_frame",
+                          "forbidden_with_media", "setns", "tgkill_oneself"}) {
+    auto video = installation_->Open(*host, "later", end);
+    ASSERT_TRUE(video) << video.error();
+    const int pid = video->worker_pid();
+    auto frame = video->Next();
+    while (frame && *frame) frame = video->Next();
+    ASSERT_FALSE(frame) << end;
+    const std::string got = OutcomeOf(frame.error());
+    EXPECT_TRUE(got == "K" || got.starts_with("signal ")) << end << ": " << got;
+    const std::string logged = log.About(pid);
+    Expect(72, std::string("log_of_") + end, "session", "", logged,
+           logged.empty());
+  }
 }
 
 }  // namespace

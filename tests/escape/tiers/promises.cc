@@ -239,6 +239,13 @@ const std::vector<Reach>& Reaches() {
       {"to have more descriptors than its limit", {"dup_bomb"}},
       {"to use the machine's memory up to that limit", {"touch_memory"}},
       {"to fill the log", {"log_flood"}},
+      {"to set a name that everybody reads, or write where everybody watches",
+       {"name_of_thread", "write_to_stdout"}},
+      {"to wake or wait on a page of a file that others map",
+       {"wake_page_of_file", "wake_by_end_of_thread"}},
+      {"to drop pages of files from memory", {"page_out", "page_cold"}},
+      {"to change how its faults are handled, which the kernel could log",
+       {"handle_fault", "signal_stack"}},
   };
   return reaches;
 }

@@ -10,9 +10,9 @@
 namespace bulkhead::sandbox {
 
 // Returns what the kernel would answer for one system call under one filter: a
-// SECCOMP_RET_* value. Knows the instructions that CompileFilter uses. Throws
-// std::runtime_error for any other instruction and for a jump or a load out of
-// bounds.
+// SECCOMP_RET_* value. Knows the instructions that CompileFilter and
+// KeptFromFiles use. Throws std::runtime_error for any other instruction and
+// for a jump or a load out of bounds.
 uint32_t EvaluateFilter(std::span<const sock_filter> program,
                         const seccomp_data& call);
 

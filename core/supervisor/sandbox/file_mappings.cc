@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/file_mappings.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/supervisor/sandbox/read_text.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+using Code = std::vector<sock_filter>;
+
+constexpr size_t kMostRanges = 128;
+// Stands for the distance to the filter that follows.
+constexpr uint32_t kToFilter = 0xffffffff;
+
+// The words of memory that a filter has.
+enum Word : uint32_t { kHigh, kLow, kAnswer };
+
+sock_filter Statement(int code, uint32_t k) {
+  return {static_cast<uint16_t>(code), 0, 0, k};
+}
+sock_filter Jump(int test, uint32_t k, uint8_t if_true, uint8_t if_false) {
+  return {static_cast<uint16_t>(BPF_JMP | test | BPF_K), if_true, if_false, k};
+}
+sock_filter Load(size_t offset) {
+  return Statement(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset));
+}
+sock_filter Recall(Word word) { return Statement(BPF_LD | BPF_MEM, word); }
+sock_filter Store(Word word) { return Statement(BPF_ST, word); }
+sock_filter Leave(uint32_t distance) {
+  return Statement(BPF_JMP | BPF_JA, distance);
+}
+
+void Append(Code& code, const Code& more) {
+  code.insert(code.end(), more.begin(), more.end());
+}
+
+size_t Argument(int number) {
+  return offsetof(seccomp_data, args) +
+         sizeof(uint64_t) * static_cast<size_t>(number);
+}
+
+// Stores `error` as the answer if the address lies within a range, and argument
+// `number` as the address.
+Code Take(int number, int error) {
+  return {Statement(BPF_LD | BPF_IMM,
+                    SECCOMP_RET_ERRNO | static_cast<uint32_t>(error)),
+          Store(kAnswer),
+          Load(Argument(number)),
+          Store(kLow),
+          Load(Argument(number) + sizeof(uint32_t)),
+          Store(kHigh)};
+}
+
+// Finds the address among the bounds by bisection. `within` says whether what
+// lies before the first of the bounds is a range.
+Code Search(std::span<const uint64_t> bounds, bool within) {
+  if (bounds.empty()) {
+    return within ? Code{Recall(kAnswer), Statement(BPF_RET | BPF_A, 0)}
+                  : Code{Leave(kToFilter)};
+  }
+  const size_t half = bounds.size() / 2;
+  const auto high = static_cast<uint32_t>(bounds[half] >> 32);
+  const auto low = static_cast<uint32_t>(bounds[half]);
+  const Code below = Search(bounds.first(half), within);
+  Code code = {Recall(kHigh),
+               Jump(BPF_JGT, high, 3, 0),
+               Jump(BPF_JEQ, high, 0, 3),
+               Recall(kLow),
+               Jump(BPF_JGE, low, 0, 1),
+               Leave(static_cast<uint32_t>(below.size()))};
+  Append(code, below);
+  Append(code, Search(bounds.subspan(half + 1), within == (half % 2 == 1)));
+  return code;
+}
+
+std::optional<uint64_t> ReadHex(std::string_view text) {
+  uint64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+// Returns the next word of a line, and removes it.
+std::string_view TakeWord(std::string_view& line) {
+  const size_t length = std::min(line.find(' '), line.size());
+  const std::string_view word = line.substr(0, length);
+  line.remove_prefix(std::min(length + 1, line.size()));
+  return word;
+}
+
+// Joins the ranges whose distance is at most `widest`.
+void JoinWithin(uint64_t widest, std::vector<AddressRange>& ranges) {
+  std::vector<AddressRange> fewer;
+  for (const AddressRange& range : ranges) {
+    if (!fewer.empty() && range.begin - fewer.back().end <= widest) {
+      fewer.back().end = range.end;
+    } else {
+      fewer.push_back(range);
+    }
+  }
+  ranges = std::move(fewer);
+}
+
+// Joins the ranges that are closest to each other until there are few enough.
+void JoinClosest(std::vector<AddressRange>& ranges) {
+  JoinWithin(0, ranges);
+  if (ranges.size() <= kMostRanges) return;
+  std::vector<uint64_t> gaps;
+  for (size_t i = 1; i < ranges.size(); ++i) {
+    gaps.push_back(ranges[i].begin - ranges[i - 1].end);
+  }
+  const size_t joined = ranges.size() - kMostRanges;
+  const auto last = gaps.begin() + static_cast<std::ptrdiff_t>(joined - 1);
+  std::ranges::nth_element(gaps, last);
+  JoinWithin(*last, ranges);
+}
+
+}  // namespace
+
+std::optional<std::vector<AddressRange>> FileMappings(pid_t process) {
+  const auto text = ReadText("/proc/" + std::to_string(process) + "/maps");
+  if (!text || text->empty()) return std::nullopt;
+  std::vector<AddressRange> ranges;
+  // BEGIN-END rwxp OFFSET DEVICE INODE     PATH
+  for (std::string_view rest = *text; !rest.empty();) {
+    const size_t length = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, length);
+    rest.remove_prefix(std::min(length + 1, rest.size()));
+    const std::string_view addresses = TakeWord(line);
+    for (int skipped = 0; skipped < 3; ++skipped) TakeWord(line);
+    if (TakeWord(line) == "0") continue;
+    const size_t dash = std::min(addresses.find('-'), addresses.size());
+    const auto begin = ReadHex(addresses.substr(0, dash));
+    const auto end =
+        ReadHex(addresses.substr(std::min(dash + 1, addresses.size())));
+    if (!begin || !end) return std::nullopt;
+    ranges.push_back({*begin, *end});
+  }
+  return ranges;
+}
+
+Code KeptFromFiles(std::vector<AddressRange> ranges, const Code& filter) {
+  JoinClosest(ranges);
+  std::vector<uint64_t> bounds;
+  for (const AddressRange& range : ranges) {
+    bounds.push_back(range.begin);
+    bounds.push_back(range.end);
+  }
+  constexpr uint32_t kCommand = FUTEX_CMD_MASK & 0xffffffff;
+  const Code clones = Take(3, EAGAIN);
+  const Code remaps = Take(0, EPERM);
+  const Code wakes = Take(0, EINVAL);
+  const Code waits = Take(0, EAGAIN);
+  const auto past = [](const auto&... code) {
+    return static_cast<uint32_t>((code.size() + ...));
+  };
+  Code futexes = {
+      Load(Argument(1)), Jump(BPF_JSET, FUTEX_PRIVATE_FLAG, 0, 1),
+      Leave(kToFilter), Statement(BPF_ALU | BPF_AND | BPF_K, kCommand),
+      Jump(BPF_JEQ, FUTEX_WAKE, 0, static_cast<uint8_t>(wakes.size() + 1))};
+  Append(futexes, wakes);
+  futexes.push_back(Leave(past(waits)));
+  Append(futexes, waits);
+
+  Code code = {Load(offsetof(seccomp_data, arch)),
+               Jump(BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0),
+               Leave(kToFilter),
+               Load(offsetof(seccomp_data, nr)),
+               Jump(BPF_JEQ, SYS_futex, 3, 0),
+               Jump(BPF_JEQ, SYS_clone, 3, 0),
+               Jump(BPF_JEQ, SYS_mremap, 3, 0),
+               Leave(kToFilter),
+               Leave(2),
+               Leave(past(futexes) + 2),
+               Leave(past(futexes, clones) + 2)};
+  Append(code, futexes);
+  code.push_back(Leave(past(clones, remaps) + 1));
+  Append(code, clones);
+  code.push_back(Leave(past(remaps)));
+  Append(code, remaps);
+  Append(code, Search(bounds, false));
+  for (size_t i = 0; i < code.size(); ++i) {
+    if (code[i].code == (BPF_JMP | BPF_JA) && code[i].k == kToFilter) {
+      code[i].k = static_cast<uint32_t>(code.size() - i - 1);
+    }
+  }
+  Append(code, filter);
+  return code;
+}
+
+}  // namespace bulkhead::sandbox

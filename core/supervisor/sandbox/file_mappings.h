@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linux/filter.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace bulkhead::sandbox {
+
+// Keeps a session from the pages of files that it shares with other processes.
+// The kernel identifies a futex without FUTEX_PRIVATE_FLAG by the file and the
+// page, whoever maps it. So two processes that map the same library, which all
+// do, could wake each other there, and tell each other something by it.
+//
+//   if (auto ranges = FileMappings(worker)) {
+//     filter = KeptFromFiles(*ranges, filter);
+//   }
+//
+// The ranges are those of a process that can map no other file: a session's
+// worker at the moment when its last filter is installed. Which pages of these
+// files are in memory is seen by everybody too: the zygote holds them there
+// (schema/control.capnp, CloneWorker.files).
+
+// Addresses from `begin` up to `end`.
+struct AddressRange {
+  uint64_t begin;
+  uint64_t end;
+};
+
+// Returns where the process maps files, in ascending order. Returns nullopt if
+// /proc does not show them.
+std::optional<std::vector<AddressRange>> FileMappings(pid_t process);
+
+// Returns a filter that does as `filter`, except that within the ranges
+// - FUTEX_WAIT and its like fail with EAGAIN, and FUTEX_WAKE with EINVAL,
+// unless
+//   they have FUTEX_PRIVATE_FLAG,
+// - clone() does not store or wake at the end of the new thread: EAGAIN, and
+// - mremap() neither moves a page of a file nor maps more of the file: EPERM.
+// Ranges that touch are one. Where there are more than a filter has room for,
+// those that are closest to each other are joined; what lies between them fails
+// in the same way.
+std::vector<sock_filter> KeptFromFiles(std::vector<AddressRange> ranges,
+                                       const std::vector<sock_filter>& filter);
+
+}  // namespace bulkhead::sandbox
