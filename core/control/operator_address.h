@@ -15,7 +15,7 @@ namespace bulkhead {
 // "bulkhead/UID/PID/RANDOM", with the pid of the application. An abstract
 // socket leaves no file behind. Because of the random part nobody can take the
 // name beforehand; but somebody may take a name of the same form, so both sides
-// check SO_PEERCRED.
+// check who the other one is (peer_user.h).
 inline std::string OperatorAddressPrefix(uid_t uid) {
   return "bulkhead/" + std::to_string(uid) + "/";
 }

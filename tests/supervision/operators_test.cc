@@ -362,24 +362,6 @@ TEST_F(Operators, OfAnotherUserAreNotAnswered) {
   EXPECT_TRUE(Describe(found.peers[0].socket.get()).ok());
 }
 
-TEST_F(Operators, DoNotBelieveAnotherUserWhoListensInPlaceOfBulkheadd) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can be somebody else";
-  const pid_t application = ::getpid();
-  const std::string name = OperatorAddressPrefix(::geteuid()) +
-                           std::to_string(application) + "/0123456789abcdef";
-  const auto impostor = ipc::ForkedChild::Prepared([&] {
-    if (!BecomeNobody({})) ::_exit(1);
-    ipc::UniqueFd socket = SocketTo(name, ::bind);
-    // It stays open until the process is killed.
-    if (!socket || ::listen(socket.release(), 1) != 0) ::_exit(1);
-  });
-  const auto found = operators::FindPeers(application).value();
-  EXPECT_TRUE(found.peers.empty());
-  EXPECT_THAT(found.silent,
-              testing::ElementsAre(testing::Field(
-                  &operators::SilentPeer::reason, HasSubstr("not believed"))));
-}
-
 TEST_F(Operators, MayNotBeMoreThanTheBoundAtATime) {
   const auto host = NewHost();
   std::vector<operators::FoundPeers> held;

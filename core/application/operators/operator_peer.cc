@@ -2,16 +2,19 @@
 #include "core/application/operators/operator_peer.h"
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <system_error>
 #include <utility>
 
+#include "core/application/operators/listener_owners.h"
 #include "core/control/operator_address.h"
+#include "core/control/peer_user.h"
 
 namespace bulkhead::operators {
 namespace {
@@ -20,7 +23,7 @@ constexpr char kListed[] = "/proc/net/unix";
 constexpr char kListening[] = "00010000";
 constexpr size_t kRandomDigits = 16;
 constexpr size_t kMaxPeers = 1'024;
-// Any user of the machine may listen at addresses of this form.
+// A person reads them.
 constexpr size_t kMaxSilent = 16;
 
 // Connects to the abstract socket `name`. If nobody listens there any more,
@@ -40,6 +43,18 @@ ipc::UniqueFd Connect(const std::string& name, int& error) {
   return ipc::UniqueFd();
 }
 
+std::string NotBelieved(int pid, uid_t uid, const BelievedUsers& users) {
+  std::string reason = "somebody else (uid " + std::to_string(uid) +
+                       ") listens where a bulkheadd of process " +
+                       std::to_string(pid) + " would, and is not believed";
+  if (uid == users.own) {
+    reason +=
+        ": this user namespace shows every user from outside by that uid too; "
+        "run the application and its operators as another user";
+  }
+  return reason;
+}
+
 }  // namespace
 
 std::optional<ListedAddress> ParseListed(const std::string& line,
@@ -51,18 +66,22 @@ std::optional<ListedAddress> ParseListed(const std::string& line,
       flags != kListening) {
     return std::nullopt;
   }
+  ListedAddress listed{.address = "", .host_pid = 0, .inode = 0};
+  const auto number =
+      std::from_chars(inode.data(), inode.data() + inode.size(), listed.inode);
+  if (number.ec != std::errc()) return std::nullopt;
   const std::string prefix = "@" + OperatorAddressPrefix(uid);
   if (!path.starts_with(prefix)) return std::nullopt;
   const std::string rest = path.substr(prefix.size());
-  int pid = 0;
   const auto [end, error] =
-      std::from_chars(rest.data(), rest.data() + rest.size(), pid);
+      std::from_chars(rest.data(), rest.data() + rest.size(), listed.host_pid);
   const auto left = static_cast<size_t>(rest.data() + rest.size() - end);
-  if (error != std::errc() || pid <= 0 || left != kRandomDigits + 1 ||
-      *end != '/') {
+  if (error != std::errc() || listed.host_pid <= 0 ||
+      left != kRandomDigits + 1 || *end != '/') {
     return std::nullopt;
   }
-  return ListedAddress{path.substr(1), pid};
+  listed.address = path.substr(1);
+  return listed;
 }
 
 Status FoundPeers::NotFound(std::optional<int> host_pid) const {
@@ -82,44 +101,57 @@ Result<FoundPeers> FindPeers(std::optional<int> host_pid,
                   std::string("cannot read ") + kListed +
                       ", by which running applications are found");
   }
+  const BelievedUsers users = BelievedUsers::OfThisProcess();
+  std::vector<ListedAddress> listening;
+  for (std::string line; std::getline(file, line);) {
+    auto listed = ParseListed(line, users.own);
+    if (!listed || (host_pid && listed->host_pid != *host_pid) ||
+        known.contains(listed->address)) {
+      continue;
+    }
+    listening.push_back(*std::move(listed));
+  }
   FoundPeers found;
   const auto note = [&found](int pid, std::string reason) {
     if (found.silent.size() < kMaxSilent) {
       found.silent.push_back({.host_pid = pid, .reason = std::move(reason)});
     }
   };
-  for (std::string line;
-       found.peers.size() < kMaxPeers && std::getline(file, line);) {
-    const auto listed = ParseListed(line, ::geteuid());
-    if (!listed || (host_pid && listed->host_pid != *host_pid) ||
-        known.contains(listed->address)) {
+  // Strangers say nothing about the applications of this user. Who asks for one
+  // application learns why nobody is believed there.
+  const auto skip = [&](int pid, uid_t uid) {
+    if (host_pid) note(pid, NotBelieved(pid, uid, users));
+  };
+  // After the list, so that it has all that still listen.
+  const std::map<uint64_t, uid_t> owners =
+      listening.empty() ? std::map<uint64_t, uid_t>() : OwnersOfListeners();
+  for (ListedAddress& listed : listening) {
+    if (found.peers.size() >= kMaxPeers) break;
+    // Before the connection: a stranger's may be full of those that wait, which
+    // would look like a bulkheadd that does not answer.
+    if (const auto owner = owners.find(listed.inode);
+        owner != owners.end() && !users.Believes(owner->second)) {
+      skip(listed.host_pid, owner->second);
       continue;
     }
     int error = 0;
-    ipc::UniqueFd socket = Connect(listed->address, error);
+    ipc::UniqueFd socket = Connect(listed.address, error);
     if (!socket) {
       if (error == ECONNREFUSED) continue;
-      note(listed->host_pid, "the bulkheadd of process " +
-                                 std::to_string(listed->host_pid) +
-                                 " takes no connection: " +
-                                 std::generic_category().message(error));
+      note(listed.host_pid, "the bulkheadd of process " +
+                                std::to_string(listed.host_pid) +
+                                " takes no connection: " +
+                                std::generic_category().message(error));
       continue;
     }
-    ucred credentials;
-    socklen_t bytes = sizeof credentials;
-    if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &credentials,
-                     &bytes) != 0 ||
-        (credentials.uid != ::geteuid() && credentials.uid != 0)) {
-      note(listed->host_pid, "somebody else (uid " +
-                                 std::to_string(credentials.uid) +
-                                 ") listens where a bulkheadd of process " +
-                                 std::to_string(listed->host_pid) +
-                                 " would, and is not believed");
+    const auto peer = PeerOf(socket.get());
+    if (!peer || !users.Believes(peer->uid)) {
+      skip(listed.host_pid, peer ? peer->uid : static_cast<uid_t>(-1));
       continue;
     }
-    found.peers.push_back({.address = listed->address,
-                           .host_pid = listed->host_pid,
-                           .supervisor_pid = credentials.pid,
+    found.peers.push_back({.address = std::move(listed.address),
+                           .host_pid = listed.host_pid,
+                           .supervisor_pid = peer->pid,
                            .socket = std::move(socket)});
   }
   return found;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,8 +13,8 @@
 namespace bulkhead::operators {
 
 // A connection to the operators' socket of a bulkheadd. The kernel has
-// confirmed (SO_PEERCRED) that the peer runs as this user or as root, and has
-// reported the pid of the peer.
+// confirmed (core/control/peer_user.h) that the peer runs as this user or as
+// root, and has reported the pid of the peer.
 struct OperatorPeer {
   std::string address;
   int host_pid = 0;  // pid of the application, as the address claims
@@ -37,14 +38,19 @@ struct FoundPeers {
 
 // Connects to the bulkheadds of one application, or of all applications, except
 // to addresses that are `known`. Does not wait.
+//
+// Any user may listen at addresses of this form. Such strangers are passed
+// over, where the kernel tells their uid without being connected to. With
+// `host_pid`, one of them is a SilentPeer.
 Result<FoundPeers> FindPeers(std::optional<int> host_pid,
                              const std::set<std::string>& known = {});
 
-// An address at which a bulkheadd listens, and the pid of the application that
-// the address claims.
+// An address at which a bulkheadd listens, the pid of the application that the
+// address claims, and the number of the socket.
 struct ListedAddress {
   std::string address;
-  int host_pid;
+  int host_pid = 0;
+  uint64_t inode = 0;
 };
 // Returns the address in a line of /proc/net/unix if the line shows a socket
 // that listens at an address of the form that a bulkheadd of user `uid` has;

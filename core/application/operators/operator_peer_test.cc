@@ -31,6 +31,7 @@ TEST(OperatorPeer, AListeningSocketOfTheUserIsOne) {
   ASSERT_TRUE(listed);
   EXPECT_EQ(listed->address, "bulkhead/1000/42/0123456789abcdef");
   EXPECT_EQ(listed->host_pid, 42);
+  EXPECT_EQ(listed->inode, 123u);
 }
 
 TEST(OperatorPeer, NothingElseIs) {
@@ -44,6 +45,7 @@ TEST(OperatorPeer, NothingElseIs) {
   EXPECT_FALSE(ParseListed(With("/42/", "/99999999999/"), 1000));
   EXPECT_FALSE(ParseListed(With("/42/", "/42x"), 1000));
   EXPECT_FALSE(ParseListed(With("abcdef", ""), 1000));
+  EXPECT_FALSE(ParseListed(With(" 123 ", " x "), 1000));
 }
 
 // Returns a pid that no process has. Sandboxed tests at the same time may have

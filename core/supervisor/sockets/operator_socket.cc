@@ -78,14 +78,8 @@ kj::Promise<void> OperatorSocket::Accept() {
 }
 
 void OperatorSocket::Admit(ipc::UniqueFd peer) {
-  ucred credentials;
-  socklen_t bytes = sizeof credentials;
-  if (::getsockopt(peer.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &bytes) !=
-          0 ||
-      (credentials.uid != ::geteuid() && credentials.uid != 0) ||
-      peers_ >= kMaxPeers) {
-    return;
-  }
+  const auto who = PeerOf(peer.get());
+  if (!who || !users_.Believes(who->uid) || peers_ >= kMaxPeers) return;
   ++peers_;
   tasks_.add(server_(std::make_shared<EventSocket>(port_, std::move(peer)))
                  .attach(kj::defer([this] { --peers_; })));

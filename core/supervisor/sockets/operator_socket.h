@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 
+#include "core/control/peer_user.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/sockets/event_socket.h"
 #include "ipc/unique_fd.h"
@@ -18,8 +19,8 @@ namespace bulkhead::supervisor {
 // The socket at which operators find this bulkheadd; its address is described
 // in core/control/operator_address.h.
 //
-// Admits peers whose uid, as the kernel reports it, is that of bulkheadd or of
-// root, and at most kMaxPeers at a time. Every other connection is closed. The
+// Admits peers of bulkheadd's user or of root (core/control/peer_user.h), at
+// most kMaxPeers at a time. Every other connection is closed. The
 // Server decides what a peer may ask for. Sandboxed processes cannot get here,
 // since they cannot make sockets. Bound to the event loop's thread.
 class OperatorSocket {
@@ -44,6 +45,7 @@ class OperatorSocket {
   const ipc::UniqueFd socket_;
   kj::UnixEventPort::FdObserver observer_;
   const Server server_;
+  const BelievedUsers users_ = BelievedUsers::OfThisProcess();
   size_t peers_ = 0;
   kj::TaskSet tasks_;
 };
