@@ -26,6 +26,12 @@ constexpr long kGarbage = 0x7badc0de00000000;
 // some virtual machines (core/supervisor/sandbox/int80.h).
 constexpr Expected kKilledInt80 = Everywhere("K|signal 11");
 
+// The calls of the kernel's own probes, which some kernels execute before any
+// filter. They do nothing for a process without a probe: uretprobe raises a
+// SIGILL, for which the worker has a handler, and fails.
+constexpr long kUretprobe = 335;
+constexpr long kUprobe = 336;
+
 // System calls of the 32-bit ABI: 5 is open, 64 is getppid.
 std::string Interrupt(long number) {
   long result;
@@ -87,6 +93,8 @@ std::vector<Attempt> SystemCallAttempts() {
       Call(3, "number_minus_one", -1),
       Call(3, "number_largest", 0x7fffffff),
       Call(3, "number_100000", 100000),
+      Call(87, "uretprobe", kUretprobe, Everywhere("K|signal 4|EPERM")),
+      Call(87, "uprobe", kUprobe, Everywhere("K|signal 4|ENXIO")),
 
       {4, "garbage_ioctl", Everywhere("E:ENOTTY"),
        [](const Targets&) {

@@ -22,6 +22,7 @@
 
 #include "bulkhead/host.h"
 #include "ipc/unique_fd.h"
+#include "ipc/testing/forked_child.h"
 #include "tests/escape/table/attempt.h"
 #include "tests/escape/table/installation.h"
 #include "tests/escape/table/outcome.h"
@@ -65,6 +66,20 @@ class EscapeTable : public testing::Test {
     }
   }
 
+  // Returns what this kernel makes of an attempt whose outcome depends on it: a
+  // call that passes by filters is harmless, and any other one is killed.
+  static std::string_view Demanded(const Attempt& attempt,
+                                   const Targets& targets) {
+    constexpr int kOfProbes = 87;
+    const std::string_view expected = attempt.expected.For(targets);
+    if (attempt.row != kOfProbes) return expected;
+    ipc::ForkedChild filtered([&] {
+      if (!RefuseCall(attempt.number, ENOTNAM)) return 2;
+      return syscall(attempt.number, -1, -1, -1) < 0 && errno == ENOTNAM ? 0
+                                                                         : 1;
+    });
+    return filtered.Wait() == 0 ? expected.substr(0, 1) : expected.substr(2);
+  }
   static const char* Tier() { return reduced_ ? "reduced" : "full"; }
 
   static void Expect(int row, const std::string& attempt, const char* stage,
@@ -97,7 +112,7 @@ TEST_F(EscapeTable, FromTheZygote) {
   Targets targets = installation_->targets();
   targets.in_zygote = true;
   for (size_t i = 0; i < attempts_.size(); ++i) {
-    const std::string_view expected = attempts_[i].expected.For(targets);
+    const std::string_view expected = Demanded(attempts_[i], targets);
     if (expected.starts_with("n/a")) continue;
     Expect(attempts_[i].row, attempts_[i].name, "zygote", expected, outcomes[i],
            Matches(expected, outcomes[i]));
@@ -113,7 +128,7 @@ TEST_F(EscapeTable, FromASession) {
   short_deadlines.open = kShort;
   const Targets& targets = installation_->targets();
   for (const Attempt& attempt : attempts_) {
-    const std::string_view expected = attempt.expected.For(targets);
+    const std::string_view expected = Demanded(attempt, targets);
     if (expected.starts_with("n/a")) continue;
     std::unique_ptr<Host> impatient;
     if (expected == "C:deadline") {

@@ -235,6 +235,8 @@ const std::vector<Reach>& Reaches() {
        {"io_uring_setup", "bpf", "perf_event_open", "userfaultfd", "add_key"}},
       {"to make system calls of i386, of x32 or of no known number",
        {"int80_open", "x32_read", "number_largest"}},
+      {"to have an effect by the calls of the kernel's own probes",
+       {"uretprobe", "uprobe"}},
       {"to have more address space than its limit", {"address_space"}},
       {"to have more descriptors than its limit", {"dup_bomb"}},
       {"to use the machine's memory up to that limit", {"touch_memory"}},
