@@ -6,9 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -233,6 +236,37 @@ TEST_F(Reloading, AFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {
   std::vector<std::string> rest = HashesOfRest(video);
   rest.insert(rest.begin(), expected_[0]);
   EXPECT_EQ(rest, expected_);
+}
+
+// Writes zeros into the file by a mapping and gives it its times back, so that
+// neither a notification nor its state tells.
+void OverwriteUnnoticed(const std::string& path) {
+  const ipc::UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  struct stat before = {};
+  ASSERT_EQ(::fstat(file.get(), &before), 0);
+  const auto bytes = static_cast<size_t>(before.st_size);
+  void* const mapped =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  std::memset(mapped, 0, bytes);
+  const timespec times[] = {before.st_atim, before.st_mtim};
+  ASSERT_EQ(::futimens(file.get(), times), 0);
+  ::munmap(mapped, bytes);
+}
+
+TEST_F(Reloading, WhatIsWrittenIntoALoadedObjectIsNotRun) {
+  VideoDecoder video = Open();
+  ASSERT_EQ(NextHash(video), expected_[0]);
+  const int zygote = Info().zygote_pid;
+  OverwriteUnnoticed(object());
+  VideoDecoder another = Open();
+  ExpectSameFrames(Escape(88), "written into while it is loaded", expected_,
+                   HashesOfRest(another));
+  EXPECT_EQ(Info().zygote_pid, zygote);
+  std::vector<std::string> rest = HashesOfRest(video);
+  rest.insert(rest.begin(), expected_[0]);
+  EXPECT_EQ(rest, expected_);
+  EXPECT_EQ(video.recovery().restarts, 0u);
 }
 
 TEST_F(Reloading, ACopyOverTheObjectIsAnUpgrade) {

@@ -60,6 +60,12 @@ std::string Hear() {
   return std::string(packet.data(), static_cast<size_t>(bytes));
 }
 
+std::string Beginning(int file) {
+  std::array<char, 16> text;
+  const ssize_t bytes = pread(file, text.data(), text.size(), 0);
+  return std::string(text.data(), static_cast<size_t>(bytes < 0 ? 0 : bytes));
+}
+
 class Attempts {
  public:
   Attempts(std::string stage, const Targets& targets)
@@ -77,7 +83,10 @@ class Attempts {
   void TryFiles(const std::string& plugin) {
     Try("read_passwd", open("/etc/passwd", O_RDONLY | O_CLOEXEC));
     Try("read_proc", open("/proc/self/status", O_RDONLY | O_CLOEXEC));
-    Try("read_plugin", open(plugin.c_str(), O_RDONLY | O_CLOEXEC));
+    const int file = open(plugin.c_str(), O_RDONLY | O_CLOEXEC);
+    Try("read_plugin", file);
+    Report("plugin", Beginning(file));
+    Report("object", Beginning(ipc::kZygotePluginFd));
     Try("write_plugin", open(plugin.c_str(), O_WRONLY | O_CLOEXEC));
     Try("create", open("/created", O_CREAT | O_RDWR | O_CLOEXEC, 0600));
   }

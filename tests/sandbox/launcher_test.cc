@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -332,6 +333,27 @@ TEST_P(LauncherTest, ZygoteIsBornWithNothingButWhatItWasGiven) {
                   name == "etc" || name == "tmp")
           << name;
     }
+  });
+}
+
+TEST_P(LauncherTest, TheOwnersFileIsNotReadInPlaceOfACopy) {
+  const ipc::UniqueFd copy(
+      memfd_create("copy", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  ASSERT_EQ(write(copy.get(), "verified", 8), 8);
+  ASSERT_EQ(fcntl(copy.get(), F_ADD_SEALS, F_SEAL_WRITE), 0);
+  plugin_.files[0].contents = copy.get();
+  AttackAsUser([&](LaunchedReaper& reaper, Facts& facts) {
+    const std::string loaded = Full() ? "verified" : "plugin";
+    for (const char* stage : {"born", "zygote"}) {
+      EXPECT_EQ(facts[std::string(stage) + ".plugin"], loaded) << stage;
+      EXPECT_EQ(facts[std::string(stage) + ".object"], loaded) << stage;
+    }
+    EXPECT_TRUE(Refused(facts, "born.write_plugin"));
+    if (!Full()) return;
+    // Nor does it help the owner that others see the same root.
+    const std::string outside =
+        "/proc/" + std::to_string(reaper.pid) + "/root" + plugin_.object_path;
+    EXPECT_FALSE(ipc::UniqueFd(open(outside.c_str(), O_WRONLY | O_CLOEXEC)));
   });
 }
 

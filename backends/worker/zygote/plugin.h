@@ -15,11 +15,11 @@ namespace bulkhead::worker {
 // unloaded.
 //
 // The object is loaded from its path, which must lead to that very file. In
-// tier full the path is a mount of its own. In tier reduced a process that may
-// write to the path can still replace the file after this check. In tier
-// reduced a directory above may also be closed to this process, which has a uid
-// of its own where Bulkhead runs as root. The object is then loaded from the
-// descriptor, and finds no file beside it: its $ORIGIN is /proc/self/fd.
+// tier full the path is a mount or a copy of its own. In tier reduced a process
+// that may write to the path can still replace the file after this check. In
+// tier reduced a directory above may also be closed to this process, which has
+// a uid of its own where Bulkhead runs as root. The object is then loaded from
+// the descriptor, and finds no file beside it: its $ORIGIN is /proc/self/fd.
 //
 // Fails with kBackendUnavailable and a reason: another file lies at the path,
 // the dynamic linker's reason (missing symbol, unresolved library), an error in

@@ -58,19 +58,22 @@ bool BackendLaunch::SeenFile::operator==(const SeenFile& other) const {
 BackendLaunch::BackendLaunch(const discovery::BackendCandidate& candidate,
                              unsigned number, const StartContext& context,
                              discovery::OpenedBackend opened,
+                             ipc::UniqueFd object_copy,
                              grants::Effective granted)
     : candidate_(candidate),
       number_(number),
       context_(context),
       opened_(std::move(opened)),
+      object_copy_(std::move(object_copy)),
       granted_(std::move(granted)) {}
 
 Result<std::shared_ptr<BackendLaunch>> BackendLaunch::Prepare(
     const discovery::BackendCandidate& candidate, unsigned number,
     const StartContext& context, discovery::OpenedBackend opened,
-    grants::Effective granted) {
-  std::shared_ptr<BackendLaunch> launch(new BackendLaunch(
-      candidate, number, context, std::move(opened), std::move(granted)));
+    ipc::UniqueFd object_copy, grants::Effective granted) {
+  std::shared_ptr<BackendLaunch> launch(
+      new BackendLaunch(candidate, number, context, std::move(opened),
+                        std::move(object_copy), std::move(granted)));
   ASSIGN_OR_RETURN(launch->files_, launch->CheckFiles());
   return launch;
 }
@@ -111,7 +114,12 @@ Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {
   ASSIGN_OR_RETURN(const ipc::UniqueFd worker, context_.worker.Open());
   sandbox::Plugin plugin{.object_path = ObjectPath(candidate_),
                          .entry_symbol = candidate_.entry_point.attr};
-  for (const SeenFile& seen : files_) plugin.files.push_back(seen.file);
+  for (const SeenFile& seen : files_) {
+    plugin.files.push_back(seen.file);
+    if (object_copy_ && seen.file.path == plugin.object_path) {
+      plugin.files.back().contents = object_copy_.get();
+    }
+  }
   std::vector<std::string> problems;  // operators read them in DescribeGrants
   const sandbox::Grants grants = Resolve(granted_, problems);
   ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(plugin, grants));

@@ -36,11 +36,12 @@ class BackendLaunch {
  public:
   // Checks that the distribution's files are its own (installed_files.h).
   // `candidate` and `context` are borrowed. `number` is unique among the
-  // backends.
+  // backends. `object_copy` is the copy that is loaded, if there is one
+  // (object_verification.h).
   static Result<std::shared_ptr<BackendLaunch>> Prepare(
       const discovery::BackendCandidate& candidate, unsigned number,
       const StartContext& context, discovery::OpenedBackend opened,
-      grants::Effective granted);
+      ipc::UniqueFd object_copy, grants::Effective granted);
   BackendLaunch(const BackendLaunch&) = delete;
   BackendLaunch& operator=(const BackendLaunch&) = delete;
 
@@ -60,13 +61,14 @@ class BackendLaunch {
 
   BackendLaunch(const discovery::BackendCandidate& candidate, unsigned number,
                 const StartContext& context, discovery::OpenedBackend opened,
-                grants::Effective granted);
+                ipc::UniqueFd object_copy, grants::Effective granted);
   Result<std::vector<SeenFile>> CheckFiles() const;
 
   const discovery::BackendCandidate& candidate_;
   const unsigned number_;
   const StartContext& context_;
   const discovery::OpenedBackend opened_;
+  const ipc::UniqueFd object_copy_;
   const grants::Effective granted_;
   std::vector<SeenFile> files_;  // set by Prepare()
 };

@@ -89,11 +89,11 @@ kj::Promise<Status> BackendStart::Attempt() {
   return VerifyComplete(object)
       .then([this, object](Status verified) -> kj::Promise<Status> {
         if (!verified.ok()) return verified;
-        return CheckQuarantine(object);
+        return CheckQuarantine(Loaded(object));
       })
       .then([this, object](Status checked) -> kj::Promise<Status> {
         if (!checked.ok()) return checked;
-        return VerifyGrants(object, Granted().unverified).then([] {
+        return VerifyGrants(Loaded(object), Granted().unverified).then([] {
           return Status();
         });
       })
@@ -111,18 +111,36 @@ kj::Promise<Status> BackendStart::Attempt() {
 }
 
 kj::Promise<Status> BackendStart::VerifyComplete(int object) {
+  const auto once_settled = [this, object] {
+    return AwaitSettled(context_.port.getTimer(), object,
+                        context_.start_deadline)
+        .then([this, object](Status settled) -> kj::Promise<Status> {
+          if (!settled.ok()) return settled;
+          return VerifyCopy(object);
+        });
+  };
+  // Only a hash in RECORD proves that the file is complete. A file that differs
+  // from it may still be being copied.
+  if (candidate_.plugin_hash.empty()) return once_settled();
+  return VerifyCopy(object).then(
+      [once_settled](Status verified) -> kj::Promise<Status> {
+        if (verified.ok()) return verified;
+        return once_settled();
+      });
+}
+
+kj::Promise<Status> BackendStart::VerifyCopy(int object) {
   kj::Timer& timer = context_.port.getTimer();
-  return VerifyObject(timer, object, candidate_.plugin_hash)
-      .then([this, &timer, object](Status verified) -> kj::Promise<Status> {
-        // Only a hash in RECORD proves that the file is complete. A file that
-        // differs from it may still be being copied.
-        if (verified.ok() && !candidate_.plugin_hash.empty()) return verified;
-        return AwaitSettled(timer, object, context_.start_deadline)
-            .then(
-                [this, &timer, object](Status settled) -> kj::Promise<Status> {
-                  if (!settled.ok()) return settled;
-                  return VerifyObject(timer, object, candidate_.plugin_hash);
-                });
+  // Bulkhead's own files are trusted, and a copy would cost each of them its
+  // share of the page cache. Only a root of its own has room for a copy.
+  if (candidate_.built_in || context_.tier != sandbox::Tier::kFull) {
+    return VerifyObject(timer, object, candidate_.plugin_hash);
+  }
+  return CopyObject(timer, object)
+      .then([this, &timer, object](auto copied) -> kj::Promise<Status> {
+        if (!copied) return std::move(copied).error();
+        object_copy_ = *std::move(copied);
+        return VerifyObject(timer, Loaded(object), candidate_.plugin_hash);
       });
 }
 
@@ -161,9 +179,10 @@ Status BackendStart::BlamingProbe(Status status) {
 
 Status BackendStart::Launch(discovery::OpenedBackend opened) {
   granted_ = Granted().effective;
-  ASSIGN_OR_RETURN(launch_,
-                   BackendLaunch::Prepare(candidate_, number_, context_,
-                                          std::move(opened), granted_));
+  ASSIGN_OR_RETURN(
+      launch_,
+      BackendLaunch::Prepare(candidate_, number_, context_, std::move(opened),
+                             std::move(object_copy_), granted_));
   ASSIGN_OR_RETURN(incarnation_, launch_->Launch());
   // Keeps no files open that nobody will launch with.
   if (!StartsByExec(candidate_)) launch_.reset();

@@ -22,6 +22,7 @@
 #include "core/supervisor/blame/quarantine_records.h"
 #include "core/supervisor/blame/restart_policy.h"
 #include "ipc/message_socket.h"
+#include "ipc/unique_fd.h"
 
 namespace bulkhead::supervisor {
 
@@ -84,6 +85,13 @@ class BackendStart {
   // Checks that the object has the hash in RECORD or, if RECORD has no hash,
   // that the file has settled.
   kj::Promise<Status> VerifyComplete(int object);
+  // Copies the object, unless nobody could load the copy or needs it, and
+  // checks that what will be loaded has the hash in RECORD, if there is one.
+  kj::Promise<Status> VerifyCopy(int object);
+  // Returns the descriptor whose contents are loaded.
+  int Loaded(int object) const {
+    return object_copy_ ? object_copy_.get() : object;
+  }
   // Fails if the object is quarantined. Lifts a record that does not hold any
   // more.
   kj::Promise<Status> CheckQuarantine(int object);
@@ -107,6 +115,7 @@ class BackendStart {
   const unsigned number_;
   const StartContext& context_;
   const int64_t libraries_ns_ = LibrariesInstalledNs();
+  ipc::UniqueFd object_copy_;  // set by VerifyCopy(), until the launch
   std::shared_ptr<const BackendLaunch> launch_;
   std::shared_ptr<Incarnation> incarnation_;
   bool abandoned_ = false;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/backend/object_verification.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <functional>
@@ -64,7 +68,67 @@ kj::Promise<Status> ReadInto(kj::Timer& timer, int object, Hash hash) {
       Reading{.timer = timer, .object = object, .take = std::move(hash)}));
 }
 
+off_t MostCopiedBytes() {
+  rlimit writable = {};
+  if (::getrlimit(RLIMIT_FSIZE, &writable) != 0) return kMostCopiedBytes;
+  return static_cast<off_t>(std::min<rlim_t>(
+      writable.rlim_cur, static_cast<rlim_t>(kMostCopiedBytes)));
+}
+
+// The copy of an object, while it is made.
+struct Copying {
+  ipc::UniqueFd memory;
+  const off_t most_bytes = MostCopiedBytes();
+  off_t bytes = 0;
+  int error = 0;
+
+  void Append(std::span<const char> piece) {
+    // A file may grow while it is read.
+    bytes += static_cast<off_t>(piece.size());
+    while (!piece.empty() && bytes <= most_bytes && error == 0) {
+      const ssize_t written = ::write(memory.get(), piece.data(), piece.size());
+      if (written > 0) {
+        piece = piece.subspan(static_cast<size_t>(written));
+      } else if (written == 0 || errno != EINTR) {
+        error = written == 0 ? ENOSPC : errno;
+      }
+    }
+  }
+};
+
+Result<ipc::UniqueFd> Seal(Copying& copying) {
+  if (copying.bytes > copying.most_bytes) return ipc::UniqueFd();
+  if (copying.error == 0 &&
+      ::fcntl(copying.memory.get(), F_ADD_SEALS,
+              F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    copying.error = errno;
+  }
+  if (copying.error != 0) {
+    return Status(Code::kResourceExhausted,
+                  "its object cannot be copied: " +
+                      std::generic_category().message(copying.error));
+  }
+  return std::move(copying.memory);
+}
+
 }  // namespace
+
+kj::Promise<Result<ipc::UniqueFd>> CopyObject(kj::Timer& timer, int object) {
+  auto copying = std::make_shared<Copying>();
+  struct stat file = {};
+  if (::fstat(object, &file) == 0 && file.st_size > copying->most_bytes) {
+    return Result<ipc::UniqueFd>(ipc::UniqueFd());
+  }
+  copying->memory = ipc::UniqueFd(
+      ::memfd_create("bulkhead-object", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!copying->memory) copying->error = errno;
+  return ReadInto(timer, object,
+                  [copying](auto piece) { copying->Append(piece); })
+      .then([copying](Status read) -> Result<ipc::UniqueFd> {
+        if (!read.ok()) return read;
+        return Seal(*copying);
+      });
+}
 
 kj::Promise<Status> VerifyObject(kj::Timer& timer, int object,
                                  const std::string& recorded) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/include/bulkhead/status.h"
+#include "ipc/unique_fd.h"
 
 namespace bulkhead::supervisor {
 
@@ -20,6 +21,16 @@ namespace bulkhead::supervisor {
 // the start of others. `object` is borrowed until the promise resolves.
 kj::Promise<Status> VerifyObject(kj::Timer& timer, int object,
                                  const std::string& recorded);
+
+// An object of more bytes is not copied: each life of a backend, and with
+// start = "exec" each session, has the copy in its memory.
+inline constexpr off_t kMostCopiedBytes = off_t{32} << 20;
+
+// Returns a sealed copy of the contents of the open file `object`, which nobody
+// can change between its being hashed and its being loaded, nor later. Returns
+// no descriptor for an object of more than kMostCopiedBytes, or of more than
+// this process may write (RLIMIT_FSIZE). Reads as VerifyObject does.
+kj::Promise<Result<ipc::UniqueFd>> CopyObject(kj::Timer& timer, int object);
 
 // Returns the SHA-256 hash of the descriptor's contents in the form that RECORD
 // uses. Reads as VerifyObject does.

@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -32,6 +34,12 @@ class ObjectVerificationTest : public testing::Test {
   Status Verify(const ipc::UniqueFd& object, const std::string& recorded) {
     return VerifyObject(loop_.port.getTimer(), object.get(), recorded)
         .wait(loop_.scope);
+  }
+
+  ipc::UniqueFd Copy(const ipc::UniqueFd& object) {
+    return CopyObject(loop_.port.getTimer(), object.get())
+        .wait(loop_.scope)
+        .value();
   }
 
   TestLoop loop_;
@@ -67,6 +75,41 @@ TEST_F(ObjectVerificationTest, AnObjectAboveTheLimitIsNotEvenRead) {
   std::filesystem::resize_file(tree_ / "object", above);
   EXPECT_NE(Verify(object, kHashOfAbc).message().find("8 GiB"),
             std::string::npos);
+}
+
+TEST_F(ObjectVerificationTest, ACopyStaysWhatItWas) {
+  const ipc::UniqueFd object = Object("abc");
+  const ipc::UniqueFd copy = Copy(object);
+  ASSERT_TRUE(copy);
+  tree_.Write("object", "abd");
+  EXPECT_FALSE(Verify(object, kHashOfAbc).ok());
+  EXPECT_TRUE(Verify(copy, kHashOfAbc).ok());
+  const std::string again = "/proc/self/fd/" + std::to_string(copy.get());
+  const ipc::UniqueFd writable(open(again.c_str(), O_RDWR | O_CLOEXEC));
+  EXPECT_EQ(pwrite(writable ? writable.get() : copy.get(), "x", 1, 0), -1);
+  EXPECT_EQ(ftruncate(writable ? writable.get() : copy.get(), 0), -1);
+  EXPECT_TRUE(Verify(copy, kHashOfAbc).ok());
+}
+
+TEST_F(ObjectVerificationTest, AnObjectIsCopiedWhole) {
+  EXPECT_TRUE(
+      Verify(Copy(Object(std::string(3'000'000, 'x'))), kHashOfMuch).ok());
+}
+
+TEST_F(ObjectVerificationTest, ALargeObjectIsNotCopied) {
+  const ipc::UniqueFd object = Object("");
+  std::filesystem::resize_file(tree_ / "object", (uintmax_t{32} << 20) + 1);
+  EXPECT_FALSE(Copy(object));
+}
+
+TEST_F(ObjectVerificationTest, WhatThisProcessMayNotWriteIsNotCopied) {
+  const ipc::UniqueFd object = Object("abc");
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small = {.rlim_cur = 2, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_FALSE(Copy(object));
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
 }
 
 TEST_F(ObjectVerificationTest, OthersGoOnMeanwhile) {

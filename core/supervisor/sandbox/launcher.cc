@@ -63,6 +63,19 @@ Status ExecuteReaper(const Limits& limits) {
       "cannot execute the reaper in its sandbox; is it executable for all?");
 }
 
+// Opens the private copy of the plugin in the new root; returns an empty
+// descriptor if there is none.
+Result<ipc::UniqueFd> OpenCopy(const LaunchRequest& request) {
+  if (request.tier != Tier::kFull) return ipc::UniqueFd();
+  for (const VisiblePath& visible : request.policy.visible) {
+    if (visible.contents < 0) continue;
+    ipc::UniqueFd copy(open(visible.path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!copy) return SandboxStepFailed("cannot open the plugin's copy");
+    return copy;
+  }
+  return ipc::UniqueFd();
+}
+
 Status CheckReadable(const LaunchRequest& request) {
   if (!request.outside_id) return Status();
   struct stat plugin = {};
@@ -99,6 +112,7 @@ Result<LaunchedReaper> Launch(const LaunchRequest& request) {
   }
 
   const auto enter = [&](int setup) -> Status {
+    ASSIGN_OR_RETURN(const ipc::UniqueFd copy, OpenCopy(request));
     std::array<int, kDescriptorCount> source;
     source[0] = null.get();
     source[1] = null.get();
@@ -108,7 +122,7 @@ Result<LaunchedReaper> Launch(const LaunchRequest& request) {
     source[ipc::kReaperWorkerExecutableFd] = request.worker_executable;
     source[ipc::kReaperZygoteControlFd] = zygote_control->second.get();
     source[ipc::kReaperLockdownFd] = request.lockdown;
-    source[ipc::kReaperPluginFd] = request.plugin;
+    source[ipc::kReaperPluginFd] = copy ? copy.get() : request.plugin;
     source[kSetupFd] = setup;
     source[kReaperExecutableFd] = request.reaper_executable;
     RETURN_IF_ERROR(Arrange(source));

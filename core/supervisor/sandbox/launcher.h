@@ -24,6 +24,9 @@ namespace bulkhead::sandbox {
 //   ASSIGN_OR_RETURN(LaunchedReaper reaper, Launch(request));
 //   // On reaper.control: `started` with the zygote's pidfd.
 //
+// A file that the policy gives `contents` is a private copy in tier full. If it
+// is the plugin, the zygote's descriptor of the plugin is that of the copy.
+//
 // The descriptors in a request are borrowed. The executables and the plugin may
 // lie below directories that only root may enter, since they are passed open.
 // But with `outside_id` everybody must be allowed to execute or read the files

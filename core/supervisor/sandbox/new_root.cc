@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mount.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@ using Kind = VisiblePath::Kind;
 // The mount point of the new root. Any existing directory will do, since nobody
 // else sees the mount over it, and the launcher has just used this one.
 constexpr char kScratch[] = "/proc";
+// What mount points and the directories above them may take.
+constexpr off_t kMostDirectoryBytes = off_t{1} << 20;
 
 Status Failed(const std::string& what) { return SandboxStepFailed(what); }
 
@@ -46,9 +49,30 @@ Status MakeReadOnly(int mount, const char* path, unsigned flags,
   return Status();
 }
 
+off_t BytesOf(int contents) {
+  struct stat info = {};
+  return contents >= 0 && fstat(contents, &info) == 0 ? info.st_size : 0;
+}
+
+// Makes a file in the tmpfs, which nobody can change once that is read-only.
+Status MakeCopy(const VisiblePath& visible, const std::string& relative) {
+  const ipc::UniqueFd copy(
+      open(relative.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
+  const off_t bytes = BytesOf(visible.contents);
+  // Not the descriptor's own offset, which other launches share.
+  for (off_t at = 0; at < bytes;) {
+    if (!copy || sendfile(copy.get(), visible.contents, &at,
+                          static_cast<size_t>(bytes - at)) <= 0) {
+      return Failed("cannot copy " + visible.path + " to the new root");
+    }
+  }
+  return Status();
+}
+
 Status Attach(const VisiblePath& visible, const ipc::UniqueFd& mount) {
   const std::string relative = visible.path.substr(1);
   RETURN_IF_ERROR(MakeParents(relative));
+  if (visible.contents >= 0) return MakeCopy(visible, relative);
   if (visible.kind == Kind::kSymlink) {
     if (symlink(visible.target.c_str(), relative.c_str()) != 0) {
       return Failed("cannot link " + visible.path + " in the new root");
@@ -114,7 +138,9 @@ Result<std::vector<ipc::UniqueFd>> OpenVisible(
     // they hide, which a user namespace may not do. AT_SYMLINK_NOFOLLOW,
     // because a file that became a link after the policy was made must not show
     // the target.
-    if (path.identity) {
+    if (path.contents >= 0) {
+      // Nothing to mount.
+    } else if (path.identity) {
       ASSIGN_OR_RETURN(copy, OpenSame(path));
     } else if (path.kind != Kind::kSymlink) {
       ASSIGN_OR_RETURN(copy, OpenTree(AT_FDCWD, path.path.c_str(),
@@ -127,8 +153,11 @@ Result<std::vector<ipc::UniqueFd>> OpenVisible(
 
 Status EnterNewRoot(const std::vector<VisiblePath>& visible,
                     const std::vector<ipc::UniqueFd>& mounts) {
+  off_t bytes = kMostDirectoryBytes;
+  for (const VisiblePath& path : visible) bytes += BytesOf(path.contents);
+  const std::string options = "mode=0755,size=" + std::to_string(bytes);
   if (mount("bulkhead", kScratch, "tmpfs", MS_NOSUID | MS_NODEV,
-            "mode=0755,size=1m") != 0) {
+            options.c_str()) != 0) {
     return Failed("cannot mount a tmpfs in the new namespaces");
   }
   if (chdir(kScratch) != 0) return Failed("cannot enter the new tmpfs");

@@ -17,7 +17,9 @@ namespace bulkhead::sandbox {
 // The plugin's files and granted objects are opened, compared with the identity
 // that the policy saw, and mounted from that very descriptor, so that nobody
 // can replace them in between. A file is mounted by itself, so the permissions
-// of its outside directories do not matter inside.
+// of its outside directories do not matter inside. A file with `contents` is a
+// copy of them in the root's tmpfs instead, which nobody can change: its owner
+// has no part in it.
 //
 // There are two steps, because the child changes its ids between them.
 // Directories that only root may enter (a plugin below /root) must be opened
@@ -25,7 +27,7 @@ namespace bulkhead::sandbox {
 // an id that the namespace does not know.
 
 // Step 1: returns detached mounts of the visible paths, one for each
-// VisiblePath. The descriptor for a symbolic link is empty.
+// VisiblePath. The descriptor for a symbolic link or a copy is empty.
 Result<std::vector<ipc::UniqueFd>> OpenVisible(
     const std::vector<VisiblePath>& visible);
 

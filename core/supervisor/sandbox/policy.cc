@@ -37,7 +37,10 @@ void AddGranted(const GrantedPath& granted, std::vector<VisiblePath>& visible) {
     return other.path == granted.path || IsBelow(granted.path, other);
   };
   if (std::any_of(visible.begin(), visible.end(), hides)) return;
-  visible.push_back({granted.path, KindOf(granted.kind), "", granted.identity});
+  visible.push_back({.path = granted.path,
+                     .kind = KindOf(granted.kind),
+                     .target = "",
+                     .identity = granted.identity});
 }
 
 Status AddFile(const Plugin::File& file, std::vector<VisiblePath>& visible) {
@@ -54,7 +57,8 @@ Status AddFile(const Plugin::File& file, std::vector<VisiblePath>& visible) {
     return other.path == path || IsBelow(path, other);
   };
   if (std::none_of(visible.begin(), visible.end(), hides)) {
-    visible.push_back({path, VisiblePath::Kind::kFile, "", file.identity});
+    visible.push_back(
+        {path, VisiblePath::Kind::kFile, "", file.identity, file.contents});
   }
   return Status();
 }

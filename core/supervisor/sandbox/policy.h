@@ -54,6 +54,10 @@ struct VisiblePath {
   // Set for the plugin's files and for granted paths: the path is shown only if
   // it still leads to this object. Not set for the system's libraries.
   std::optional<ObjectIdentity> identity;
+  // A sealed descriptor, borrowed: with a root of its own (tier full) the
+  // backend finds a private copy of these contents in place of the file. -1
+  // for a file that is shown itself.
+  int contents = -1;
 
   bool operator==(const VisiblePath&) const = default;
 };
@@ -94,6 +98,7 @@ struct Plugin {
   struct File {
     std::string path;  // Absolute.
     ObjectIdentity identity;
+    int contents = -1;  // As VisiblePath::contents.
   };
 
   std::string object_path;   // Absolute; one of `files`.
