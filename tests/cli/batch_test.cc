@@ -25,6 +25,7 @@
 #include "tests/cli/cli_fixture.h"
 #include "tests/support/deadlines.h"
 #include "tests/support/process_watch.h"
+#include "tests/support/rows.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -442,7 +443,8 @@ TEST_F(Batch, RecordsOfOtherKindsAreNotBelieved) {
     hostile[key] = value;
     std::ofstream(record) << hostile;
     std::ofstream(poison) << hostile;
-    EXPECT_EQ(run(), message) << hostile;
+    ExpectOutcome(Escape(89), "a record of other kinds: " + hostile.dump(),
+                  message.dump(), run().dump());
   }
   Record nameless = honest;
   nameless["error"] = deadly;
