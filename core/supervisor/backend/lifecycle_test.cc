@@ -65,6 +65,7 @@ class LifecycleTest : public testing::Test {
   EndingReapers ending_{loop_.port};
   HostCounters counters_;
   KeptCounts counts_;
+  std::map<std::string, bool> met_media_;
   const StartContext context_{.port = loop_.port,
                               .application_pidfd = -1,
                               .reaper = {},
@@ -86,7 +87,8 @@ class LifecycleTest : public testing::Test {
                               .killed = killed_,
                               .ending = ending_,
                               .counters = counters_,
-                              .counts = counts_};
+                              .counts = counts_,
+                              .met_media = met_media_};
   CountingKeeper keeper_;
   Lifecycle lifecycle_{Candidate(tree_.path()), 1, context_, keeper_};
 };
