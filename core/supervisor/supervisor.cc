@@ -25,9 +25,10 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-// One message has at most these: the pidfd of the application, the reaper and
-// the worker; or the memory of a session and its media.
-constexpr size_t kMostDescriptors = 3;
+// One message has at most the memory of a session and its media.
+constexpr size_t kMostDescriptors = 4;
+// The pidfd of the application, the reaper and the worker.
+constexpr size_t kWithPrograms = 3;
 
 std::vector<std::string> ToStrings(capnp::List<capnp::Text>::Reader list) {
   std::vector<std::string> strings;
@@ -259,7 +260,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
   crashes_.emplace(configuration.getStateDirectory().cStr(),
                    application_pidfd_.get());
   // Behind the pidfd, the application sends both programs or none.
-  const bool has_programs = descriptors.size() == kMostDescriptors;
+  const bool has_programs = descriptors.size() == kWithPrograms;
   InstalledProgram reaper{
       .path = configuration.getReaperPath().cStr(),
       .file = has_programs ? std::move(descriptors[1]) : ipc::UniqueFd()};

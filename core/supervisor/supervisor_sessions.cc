@@ -27,7 +27,7 @@ using std::chrono::milliseconds;
 // How long an application that saw its worker end waits for the reason.
 constexpr milliseconds kExitPatience{2'000};
 // The descriptors of openSession.
-constexpr size_t kSessionDescriptors = 3;
+constexpr size_t kSessionDescriptors = 4;
 
 // `stopped` tells whether the worker was stopped when it was killed.
 Backend::ReportedExit ToReportedExit(schema::SessionEnd::Reader end,

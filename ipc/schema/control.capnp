@@ -39,8 +39,8 @@ struct HostRequest {
     # Answered by backends.
     openSession @3 :OpenSession;
     # Starts a session, and its backend if needed. Descriptors: the request
-    # region, the reply region, and the media or its window, which bulkheadd
-    # sends to the worker (Attach) once every thread of the worker is under the
+    # region, the reply region, and what else Attach has, which bulkheadd
+    # sends to the worker once every thread of the worker is under the
     # stage 2 filter. Answered by sessionStarted, poisoned, describeFirst or
     # failed. If the connection is closed before it brings another request,
     # bulkheadd closes a session that it has answered with: nobody read it.
