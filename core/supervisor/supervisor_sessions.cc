@@ -246,6 +246,7 @@ kj::Promise<void> Supervisor::AnswerExit(EventSocket& connection,
         reply.setInputToBlame(verdict.culprit == Culprit::kInput);
         reply.setDeviceToBlame(verdict.culprit == Culprit::kDevice);
         reply.setDeathsHere(verdict.deaths_here);
+        reply.setLackedTasks(verdict.lacked_tasks);
         Send(connection, answer);
       })
       .attach(Catalog::BackendPointer(backend));

@@ -133,7 +133,16 @@ kj::Promise<void> Supervisor::AnswerEnd(EventSocket& connection,
   }
   const milliseconds patience(request.getPatienceMs());
   kj::Promise<bool> ended = false;
-  if (socket) {
+  const auto backend = catalog_->OfSession(request.getSession());
+  if (socket && backend &&
+      request.getHow() == schema::EndWorker::How::LACKING) {
+    ended = backend->MakeRoomFor(request.getSession())
+                .then([socket, patience](bool freed) -> kj::Promise<bool> {
+                  if (!freed) return false;
+                  return socket->AwaitEnd(patience);
+                })
+                .attach(Catalog::BackendPointer(backend));
+  } else if (socket) {
     ended = request.getHow() == schema::EndWorker::How::AWAIT
                 ? socket->AwaitEndUnderWay(patience)
                 : socket->AwaitEnd(patience);

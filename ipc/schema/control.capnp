@@ -104,12 +104,18 @@ struct EndWorker {
     await @0;  # it is said to have ended
     kill @1;  # it broke the protocol, or was late
     close @2;  # the session is over, as with closeSession
+    lacking @3;
+    # It says that something ran out. If that can be the tasks of its backend,
+    # bulkheadd ends the workers that have too many, and this one, which is
+    # not to blame, and answers `ended` once there are some again. Otherwise
+    # the worker lives.
   }
   session @0 :UInt64;
   how @1 :How;
   patienceMs @2 :UInt32;
   # The time after which `ended` is answered although the worker lives. For
-  # `await`, up to twice as long if the worker had to wait for a processor.
+  # `await`, up to twice as long if the worker had to wait for a processor, and
+  # anew as long as it has fewer threads each time.
 }
 
 struct AttachPool {
@@ -652,6 +658,9 @@ struct SessionExit {
   claim @5 :Types.CrashNote;
   # The worker's crash note, with unprintable characters removed. The signal is
   # 0 if the worker sent none.
+  lackedTasks @6 :Bool;
+  # True if the tasks of the backend were used up at this end, for which other
+  # workers are to blame.
 }
 
 struct DeliveredFrame {
@@ -868,6 +877,9 @@ struct CloneWorker {
   # The begin and the end of each part of the memory of the zygote that maps a file.
   # The zygote reads these files into memory and holds them there: everybody can
   # see which pages of a file are in memory, so a worker must not change that.
+  reserve @7 :Bool;
+  # True if the worker may start tasks where workers with the media of others
+  # have taken all that they may have.
 }
 
 struct ZygoteEvent {

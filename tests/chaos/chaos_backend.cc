@@ -73,7 +73,8 @@ uint64_t WorkerNumber() {
 }
 
 bool IsAnError(const Fault* fault) {
-  return fault != nullptr && fault->deed == Deed::kError;
+  return fault != nullptr && (fault->deed == Deed::kError ||
+                              (fault->deed == Deed::kNeed && !GetsAThread()));
 }
 
 bulkhead_result Fail(const Fault& fault) {

@@ -57,6 +57,9 @@ enum class Deed {
   kTakeMemory,       // takes all address space that it gets, then continues
   kHideMemory,       // takes at most the argument in bytes of memory that it
                      // writes and makes read-only, then continues
+  kHoard,            // takes all threads that it gets, for ever
+  kNeedOrAbort,      // aborts where it gets no thread
+  kCrowd,            // :THREADS, starts so many that spin, then continues
   kTakeDescriptors,  // takes all descriptors that it gets, then continues
   kLeak,             // :BYTES, leaks that much touched memory, then continues
   kReserve,       // :BYTES, maps that much memory for kFill without touching it
@@ -66,6 +69,7 @@ enum class Deed {
   // Harm to the answer of a call. At kLoad, each of them means: no
   // table.
   kError,  // :RESULT, which need not be a result that exists
+  kNeed,   // :RESULT, the same where it gets no thread
   kNull,   // at open no decoder, at probe no device, at a picture no planes
   // Harm to the list of devices.
   kNone,

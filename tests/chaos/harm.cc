@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/chaos/harm.h"
 
+#include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -8,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -52,6 +55,38 @@ void Leak(size_t bytes) {
   if (memory != MAP_FAILED) std::memset(memory, 1, bytes);
 }
 
+// bound: a fault, as long as the script says.
+void Slow(int64_t milliseconds) {
+  timespec left = {.tv_sec = milliseconds / 1000,
+                   .tv_nsec = milliseconds % 1000 * 1'000'000};
+  while (nanosleep(&left, &left) != 0) {
+  }
+}
+
+void* Rest(void*) {
+  for (;;) syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
+}
+
+std::atomic<bool> crowded = false;
+
+// Spins once all are there, since spinning threads would keep further ones from
+// being started.
+void* Spin(void*) {
+  while (!crowded) Slow(20);
+  for (;;) getppid();
+}
+
+// Starts threads whose stacks are small, so that the address space is not the
+// limit, until there are `most` or the kernel refuses.
+void StartThreads(int64_t most, void* (*run)(void*)) {
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, PTHREAD_STACK_MIN);
+  pthread_t thread;
+  while (most-- > 0 && pthread_create(&thread, &small, run, nullptr) == 0) {
+  }
+}
+
 // What the zygote reserved, its clones have too.
 std::atomic<void*> reserved = nullptr;
 
@@ -61,15 +96,14 @@ void Reserve(size_t bytes) {
   if (piece != MAP_FAILED) reserved = piece;
 }
 
-// bound: a fault, as long as the script says.
-void Slow(int64_t milliseconds) {
-  timespec left = {.tv_sec = milliseconds / 1000,
-                   .tv_nsec = milliseconds % 1000 * 1'000'000};
-  while (nanosleep(&left, &left) != 0) {
-  }
-}
-
 }  // namespace
+
+bool GetsAThread() {
+  pthread_t thread;
+  const auto end = [](void*) -> void* { return nullptr; };
+  return pthread_create(&thread, nullptr, end, nullptr) == 0 &&
+         pthread_join(thread, nullptr) == 0;
+}
 
 void Harm(const Fault& fault) {
   switch (fault.deed) {
@@ -99,6 +133,18 @@ void Harm(const Fault& fault) {
       throw std::runtime_error("a vendor's exception");
     case Deed::kTakeMemory:
       return TakeMemory();
+    case Deed::kHoard:
+      for (;;) {
+        StartThreads(INT64_MAX, Rest);
+        Slow(1);
+      }
+    case Deed::kNeedOrAbort:
+      if (!GetsAThread()) std::abort();
+      return;
+    case Deed::kCrowd:
+      StartThreads(fault.argument, Spin);
+      crowded = true;
+      return;
     case Deed::kHideMemory:
       return HideMemory(static_cast<size_t>(fault.argument));
     case Deed::kTakeDescriptors:

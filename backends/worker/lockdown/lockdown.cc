@@ -271,7 +271,7 @@ ipc::Expected<void> Lockdown::InstallStage1(int control, int object) const {
   return Install(ipc::NoDescriptorsAreSent());
 }
 
-ipc::Expected<void> Lockdown::InstallStage2() const {
+ipc::Expected<void> Lockdown::InstallStage2(Tasks tasks) const {
   // A clone does not inherit the death signal. In tier full the end of pid 1
   // ends this process anyway; in tier reduced this signal does.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) {
@@ -283,7 +283,9 @@ ipc::Expected<void> Lockdown::InstallStage2() const {
   if (syscall(SYS_set_robust_list, nullptr, 3 * sizeof(void*)) != 0) {
     return Failed("cannot drop its robust futexes");
   }
-  if (!LeaveTasksToTheZygote()) return Failed("cannot limit its tasks");
+  if (tasks == Tasks::kLeaveSome && !LeaveTasksToTheZygote()) {
+    return Failed("cannot limit its tasks");
+  }
   IPC_TRY(RestrictFiles({}, kNoObject));
   // This filter goes first, since the session's filter forbids further ones.
   IPC_TRY(Install(ipc::OnlyItselfMayBeSignaled(getpid())));

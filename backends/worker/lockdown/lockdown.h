@@ -31,6 +31,12 @@ namespace bulkhead::worker {
 // fails in any other process, since Landlock binds only the calling thread.
 class Lockdown {
  public:
+  // The tasks that a session worker may start.
+  enum class Tasks {
+    kLeaveSome,  // three quarters of those of the backend
+    kAll,        // if it has no media but our own
+  };
+
   static ipc::Expected<Lockdown> Read(int fd);
 
   // The path of the plugin for the dynamic linker, and the symbol to call.
@@ -53,7 +59,7 @@ class Lockdown {
   // are left, and none can be installed afterwards. Also limits signals to the
   // process itself. That filter is built here, since it contains the pid, which
   // bulkheadd cannot know in advance.
-  ipc::Expected<void> InstallStage2() const;
+  ipc::Expected<void> InstallStage2(Tasks tasks = Tasks::kLeaveSome) const;
   // Restricts the reaper, after it has started the zygote.
   ipc::Expected<void> InstallReaperFilter() const;
 

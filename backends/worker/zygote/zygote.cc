@@ -141,7 +141,9 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
   // The handlers inherited from the zygote name its socket, which is closed by
   // now. Stage 2 permits no others than these.
   SendCrashNotesOfSession(socket);
-  if (auto installed = lockdown.InstallStage2(); !installed) {
+  const auto tasks =
+      kind.getReserve() ? Lockdown::Tasks::kAll : Lockdown::Tasks::kLeaveSome;
+  if (auto installed = lockdown.InstallStage2(tasks); !installed) {
     return FailLockdown(installed.error().message);
   }
   if (kind.getShared()) return RunSharedWorker(backend, socket);

@@ -106,7 +106,7 @@ std::optional<DeathAccount::GivenUp> DeathAccount::Count(
   const bool ahead = std::exchange(ahead_, false);
   if (verdict.blamed && ahead) blamed_ahead_ = wanted_ + 1;
   verdict.blamed ? ++blamed_ : ++innocent_;
-  if (!verdict.blamed && IsKill(verdict)) ++kills_;
+  if (!verdict.blamed && !verdict.lacked_tasks && IsKill(verdict)) ++kills_;
   // bulkheadd also knows of deaths in other sessions at this position; the
   // session also knows of deaths that an earlier bulkheadd counted.
   const uint32_t attempts = std::max(blamed_, verdict.deaths_here);

@@ -19,6 +19,8 @@ struct ExitVerdict {
   // The number of workers, over all sessions, that the input has ended at this
   // position, as far as bulkheadd remembers.
   uint32_t deaths_here = 0;
+  // Other workers had taken the tasks that the worker's backend may have.
+  bool lacked_tasks = false;
 };
 
 }  // namespace bulkhead::session

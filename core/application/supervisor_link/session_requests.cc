@@ -11,6 +11,7 @@
 #include "core/base/status_macros.h"
 #include "core/control/crash_note.h"
 #include "core/control/exit_messages.h"
+#include "core/worker_protocol/step_deadline.h"
 
 // The requests that a SupervisorLink makes about one session and its worker.
 namespace bulkhead::session {
@@ -147,9 +148,11 @@ Result<bool> SupervisorLink::EndWorker(const StartedWorker& worker,
   bool ended = false;
   uint64_t generation = 0;
   const bool closes = how == schema::EndWorker::How::CLOSE;
-  // On an overloaded machine, bulkheadd waits twice as long for a process that
-  // the kernel is ending.
-  const int times = how == schema::EndWorker::How::AWAIT ? 2 : 1;
+  // On an overloaded machine, bulkheadd waits longer for a process that the
+  // kernel is ending, as long as it has fewer threads each time.
+  const int times = how == schema::EndWorker::How::AWAIT
+                        ? StepDeadline::kMostTimeouts + 2
+                        : 1;
   RETURN_IF_ERROR(Call(
       [&](Request::Builder request) {
         auto end = request.initEndWorker();
@@ -194,11 +197,13 @@ ExitVerdict SupervisorLink::SessionExit(const StartedWorker& worker,
     told.input_to_blame = reply.getExit().getInputToBlame();
     told.device_to_blame = reply.getExit().getDeviceToBlame();
     told.deaths_here = reply.getExit().getDeathsHere();
+    told.lacked_tasks = reply.getExit().getLackedTasks();
     return Status();
   };
   if (StillServes(worker)) {
+    // bulkheadd may start the backend once more to see if a device is lost.
     const Status asked =
-        Call(ask, {}, kSlack + kSlack, take, &generation, &cancel);
+        Call(ask, {}, StartPatience(), take, &generation, &cancel);
     // Whoever asks next for the signal ends the call of the application.
     if (asked.code() == Code::kCancelled) cancel.Raise();
     if (asked.ok() && generation == worker.generation) {

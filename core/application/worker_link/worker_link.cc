@@ -290,6 +290,10 @@ Status WorkerLink::FailureOf(schema::Failed::Reader failed_untrusted) {
                : Misbehaved(why);
   }
   const Status& failure = claimed->status;
+  if (failure.code() == Code::kResourceExhausted &&
+      Ends(How::LACKING, supervisor_->deadlines().close).value_or(false)) {
+    return Died();
+  }
   // The limits of the application are named in place of ours (NamingLimits).
   const bool theirs = SaysExhausted(failure.message()) && !LowLimits().empty();
   if (failure.code() != Code::kResourceExhausted || theirs ||

@@ -107,14 +107,49 @@ kj::Promise<Result<Backend::PlacedSession>> Backend::PlaceSession(
 kj::Promise<Backend::JudgedExit> Backend::JudgeExit(
     const ReportedExit& reported, milliseconds timeout) {
   return workers_.AwaitEnd(reported.id, timeout)
+      .then([this, reported](ProcessExit exit) {
+        exit.says_device_lost = reported.facts.claim.device_lost;
+        exit.says_backend_failed = reported.facts.claim.backend_failed;
+        return Investigate(reported, std::move(exit));
+      })
       .then([this, reported](const ProcessExit& exit) {
         return Judge(reported, exit);
       });
 }
 
+kj::Promise<ProcessExit> Backend::Investigate(const ReportedExit& reported,
+                                              ProcessExit exit) {
+  if (exit.took_all_tasks || exit.lacked_tasks) return exit;
+  return workers_.MakeRoomForTasks().then(
+      [this, reported, exit = std::move(exit)](
+          Workers::Tasks tasks) mutable -> kj::Promise<ProcessExit> {
+        exit.lacked_tasks = tasks != Workers::Tasks::kEnough;
+        return CheckDevice(reported, std::move(exit));
+      });
+}
+
+kj::Promise<ProcessExit> Backend::CheckDevice(const ReportedExit& reported,
+                                              ProcessExit exit) {
+  const SessionBook::Session* session = book_.Find(reported.id);
+  // A device matters only where it would be counted as lost.
+  exit.device_found_lost = true;
+  const bool counts =
+      session && CulpritOf(exit, reported.observed, reported.met_media) ==
+                     Culprit::kDevice;
+  exit.device_found_lost = false;
+  if (!counts) return exit;
+  return lifecycle_.CheckDevice(session->device, session->opened)
+      .then([exit = std::move(exit)](Lifecycle::DeviceFate fate) mutable {
+        exit.device_found_lost = fate.lost;
+        exit.device_lost_by_others = fate.together;
+        return std::move(exit);
+      });
+}
+
 Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
                                    const ProcessExit& exit) {
-  JudgedExit verdict{.report = ToReport(exit)};
+  JudgedExit verdict{.report = ToReport(exit),
+                     .lacked_tasks = exit.lacked_tasks};
   AddClaim(reported.facts.claim, verdict.report);
   const bool stopped = reported.observed == HostObservation::kFoundStopped;
   if (stopped || reported.observed == HostObservation::kMissedDeadline) {
@@ -122,10 +157,7 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
   } else if (reported.observed == HostObservation::kBrokeProtocol) {
     verdict.report.kind = ExitReport::Kind::kProtocolViolation;
   }
-  ProcessExit told = exit;
-  told.says_device_lost = reported.facts.claim.device_lost;
-  told.says_backend_failed = reported.facts.claim.backend_failed;
-  WorkerDeath death{.exit = told,
+  WorkerDeath death{.exit = exit,
                     .observed = reported.observed,
                     .met_media = reported.met_media,
                     .position = reported.position};
@@ -142,21 +174,28 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
   // and no device to blame any more.
   verdict.culprit =
       session ? blame.Attribute(death)
-              : CulpritOf(told, reported.observed, reported.met_media);
+              : CulpritOf(exit, reported.observed, reported.met_media);
   // The record comes between the two, since it names the culprit, and since
   // sessions that are refused later are told the record's number.
   std::string more;
+  SessionFacts facts = reported.facts;
+  if (exit.took_all_tasks) {
+    facts.cause =
+        "it had more than its share of the backend's tasks, and "
+        "others had none";
+    more = "; " + facts.cause;
+  }
   if (stopped) more = "; another process had stopped it";
   if (CrashRecorder::IsWorthy(exit, verdict.culprit)) {
     EndedBackend ended = lifecycle_.Ended(workers_.IncarnationOf(reported.id));
     ended.worker_log = workers_.LogOf(reported.id);
     verdict.report.crash = context_.crashes.RecordWorker(
-        ended, reported.facts, verdict.culprit, verdict.report);
+        ended, facts, verdict.culprit, verdict.report);
     if (verdict.report.crash == 0) more += context_.crashes.See(0);
   }
   ++worker_ends_;
   if (!exit.told) {
-    const WorkerEnd end = WorkerEndOf(told, reported.observed, verdict.culprit);
+    const WorkerEnd end = WorkerEndOf(exit, reported.observed, verdict.culprit);
     ++counts_.worker_ends[static_cast<size_t>(end)];
   }
   book_.NoteWorkerEnd(reported.id, verdict.report, more, lifecycle_.Now());

@@ -66,6 +66,7 @@ class Backend {
     Culprit culprit = Culprit::kNobody;
     // The deaths that the input has caused at that position.
     uint32_t deaths_here = 0;
+    bool lacked_tasks = false;
   };
 
   // `number` is unique among the backends. `context` and `keeper` must outlive
@@ -87,6 +88,10 @@ class Backend {
   // counts it. Call it once for each worker that ended.
   kj::Promise<JudgedExit> JudgeExit(const ReportedExit& reported,
                                     std::chrono::milliseconds timeout);
+  // See Workers::MakeRoomFor.
+  kj::Promise<bool> MakeRoomFor(uint64_t id) {
+    return workers_.MakeRoomFor(id);
+  }
   void FrameDelivered(uint64_t id, InputPosition position);
   void CloseSession(uint64_t id);
   // Returns the positions at which sessions of `input` are refused.
@@ -139,6 +144,12 @@ class Backend {
                                                   Workers::Placing placing,
                                                   const CountedDevice& device,
                                                   SessionOrigin origin);
+  // Completes how a worker ended with what others are asked for: whether the
+  // tasks of the backend are used up, and whether a device is lost.
+  kj::Promise<ProcessExit> Investigate(const ReportedExit& reported,
+                                       ProcessExit exit);
+  kj::Promise<ProcessExit> CheckDevice(const ReportedExit& reported,
+                                       ProcessExit exit);
   JudgedExit Judge(const ReportedExit& reported, const ProcessExit& exit);
   void AcquitByFrames();
   void NoteSessionsEnded();

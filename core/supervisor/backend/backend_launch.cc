@@ -152,10 +152,12 @@ Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {
   const sandbox::LoadedMemory loading{.most_bytes = policy.limits.load_bytes,
                                       .maps_devices = !session.devices.empty()};
   sandbox::ExpectedCalls expected(std::move(session), context_.reads_memory);
-  return std::make_shared<Incarnation>(context_.port, std::move(launched),
-                                       context_.forbidden, std::move(expected),
-                                       loading, context_.ending,
-                                       context_.met_media[plugin.object_path]);
+  auto incarnation = std::make_shared<Incarnation>(
+      context_.port, std::move(launched), context_.forbidden,
+      std::move(expected), loading, context_.ending,
+      context_.met_media[plugin.object_path]);
+  incarnation->set_most_tasks(policy.limits.tasks);
+  return incarnation;
 }
 
 }  // namespace bulkhead::supervisor

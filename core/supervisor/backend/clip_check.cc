@@ -19,22 +19,18 @@ constexpr uint32_t kEpoch = 1;
 ClipCheck::ClipCheck(kj::UnixEventPort& port,
                      std::shared_ptr<Incarnation> incarnation,
                      const CheckClip& clip)
-    : port_(port),
-      clip_(clip),
-      talk_(port, std::move(incarnation)),
-      stream_(clip) {}
+    : clip_(clip), talk_(port, std::move(incarnation)), stream_(clip) {}
 
 kj::Promise<Status> ClipCheck::Run(uint32_t device, milliseconds limit) {
   auto media = stream_.MakeMedia();
   if (!media) return std::move(media).error();
-  auto late = port_.getTimer().afterDelay(limit.count() * kj::MILLISECONDS);
-  return talk_.Begin(*std::move(media), {}, limit)
+  return talk_
+      .Begin(Incarnation::WorkerKind::kCheck, *std::move(media), {}, limit)
       .then([this, device](Status begun) -> kj::Promise<Status> {
         if (!begun.ok()) return begun;
         return Decode(device).exclusiveJoin(talk_.WhenDead());
       })
-      .exclusiveJoin(late.then(
-          [] { return Status(Code::kDeadlineExceeded, "it took too long"); }))
+      .exclusiveJoin(talk_.WhenLate(limit))
       .then([this](Status status) {
         return unsupported_ || status.ok()
                    ? Status()

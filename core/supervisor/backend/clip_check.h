@@ -50,7 +50,6 @@ class ClipCheck {
   // Returns the failure that the worker answered with.
   Status FailureIn(Reply::Reader reply_untrusted);
 
-  kj::UnixEventPort& port_;
   const CheckClip& clip_;
   WorkerTalk talk_;
   ClipStream stream_;

@@ -61,6 +61,8 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
     kSession,  // serves one session; the socket is the session's
     kShared,   // serves many; gets a SharedWorkerRequest for each
     kProbe,    // counts the devices; sends one DeviceList
+    kCheck,    // as kSession, with no media but our own: its tasks may be
+               // those that workers with media leave
   };
 
   // `forbidden` is the reaction with which the lock-down was compiled, and
@@ -145,6 +147,9 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   // it starts.
   uint32_t life() const { return life_; }
   void set_life(uint32_t life) { life_ = life; }
+  // The tasks that all processes of the backend may have (sandbox::Limits).
+  uint64_t most_tasks() const { return most_tasks_; }
+  void set_most_tasks(uint64_t tasks) { most_tasks_ = tasks; }
 
  private:
   // The time between two attempts to send a descriptor.
@@ -251,6 +256,7 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   std::string zygote_end_;  // in words; empty while it lives
   std::optional<Code> zygote_killed_for_;
   uint32_t life_ = 0;
+  uint64_t most_tasks_ = 0;
   bool said_ready_ = false;
   bool files_held_ = false;  // The zygote was asked to, see HoldFiles().
   std::optional<Status> readiness_;

@@ -65,6 +65,7 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
   auto clone = message->initRoot<schema::ZygoteRequest>().initClone();
   clone.setProbe(kind == WorkerKind::kProbe);
   clone.setShared(kind == WorkerKind::kShared);
+  clone.setReserve(kind == WorkerKind::kCheck);
   const sandbox::MemoryLimits limits =
       sandbox::LimitsFor(zygote_pidfd_.get(), memory, loading_);
   clone.setDataBytes(limits.data_bytes);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,12 +51,20 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   // after EnsureReady(), and again from there if it fails with kBackendLost.
   kj::Promise<Result<std::shared_ptr<Incarnation>>> ForSession();
   // Decodes the built-in clip, and those that the backend brings, with the
-  // running backend; see HealthCheck. A clip that cannot be read is left out,
-  // since an upgrade may have removed it.
-  kj::Promise<Status> CheckHealth() override;
-  // Does the same before the backend takes over from another version. Fails if
-  // its bulkhead.toml names a clip that could not be used when it was found.
+  // running backend, before it takes over from another version; see
+  // HealthCheck. Fails if its bulkhead.toml names a clip that could not be used
+  // when it was found.
   kj::Promise<Status> CheckNewVersion();
+  // Tells about a device that a worker with media has said to be lost, in a
+  // session that was opened at `opened`.
+  struct DeviceFate {
+    // Processes that have seen no media find it lost, too (FreshCheck).
+    bool lost = false;
+    // Other sessions have lost it at the same time.
+    bool together = false;
+  };
+  kj::Promise<DeviceFate> CheckDevice(
+      const std::string& device, std::chrono::steady_clock::time_point opened);
 
   // Commands of operators. Sessions go on. A command fails, with the reason, if
   // the backend is disabled.
@@ -120,6 +129,11 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   void OnStateChange() override;
   bool ProvesNothingElsewhere() const override;
   bool CanBeTried() const override;
+  // Decodes the same in a fresh incarnation, since this one has workers with
+  // media. A clip that cannot be read is left out, since an upgrade may have
+  // removed it.
+  kj::Promise<Status> CheckHealth() override;
+  kj::Promise<Status> CheckAfresh(const std::string& device);
   QuarantineRecord DescribeObject() const override;
   kj::Promise<Result<std::string>> HashObject() override;
   void Quarantine(Code code, const std::string& why) override;
@@ -147,6 +161,16 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   Status LoadFailure(Code code, const std::string& cause) const;
   Granting Granted() const;
 
+  // The latest check whether a device is lost.
+  struct DeviceCheck {
+    bool under_way = false;
+    uint32_t sessions = 0;  // those that it answers
+    DeviceFate fate;
+    // When it was over.
+    std::chrono::steady_clock::time_point over;
+    kj::Maybe<kj::ForkedPromise<void>> ends;
+  };
+
   const discovery::BackendCandidate candidate_;
   const unsigned number_;
   const StartContext& context_;
@@ -168,6 +192,7 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   // The last members: their tasks use the others.
   kj::Maybe<kj::ForkedPromise<void>> zygote_gone_;
   Blame blame_;
+  std::map<std::string, DeviceCheck> device_checks_;
 };
 
 }  // namespace bulkhead::supervisor

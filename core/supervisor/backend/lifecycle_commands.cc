@@ -4,9 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "core/supervisor/backend/check_clip.h"
 #include "core/supervisor/backend/file_reach.h"
-#include "core/supervisor/backend/health_check.h"
+#include "core/supervisor/backend/fresh_check.h"
 #include "core/supervisor/backend/lifecycle.h"
 #include "core/supervisor/backend/object_verification.h"
 
@@ -79,28 +78,48 @@ kj::Promise<void> Lifecycle::WhenDrained() {
   return kj::mv(paf.promise);
 }
 
-kj::Promise<Status> Lifecycle::CheckHealth() {
+kj::Promise<Status> Lifecycle::CheckHealth() { return CheckAfresh(""); }
+
+kj::Promise<Status> Lifecycle::CheckAfresh(const std::string& device) {
   if (!CanBeTried()) {
     return Status(Code::kBackendLost, "it ended before it could be checked");
   }
-  const CountedDevice& device = devices_.first();
-  CheckClips check_clips = ClipsFor(candidate_, device.capabilities);
-  auto check = std::make_unique<HealthCheck>(context_.port, current_,
-                                             std::move(check_clips.clips));
-  auto checked = check->Run(device.ordinal, context_.worker_deadline);
+  auto check = std::make_unique<FreshCheck>(candidate_, number_, context_);
+  auto checked = check->Run(device);
   return checked
-      .then([this, &check = *check,
-             left_out = std::move(check_clips.left_out)](Status status) {
-        if (status.ok() && check.decoded() == 0) {
-          reason_ = "its decoding was not checked, since " +
-                    (left_out.empty() ? "it does not support the codec of "
-                                        "Bulkhead's built-in clip"
-                                      : left_out) +
-                    "; open a stream to try it";
-        }
+      .then([this, &check = *check](Status status) {
+        if (!check.unchecked().empty()) reason_ = check.unchecked();
         return status;
       })
       .attach(std::move(check));
+}
+
+kj::Promise<Lifecycle::DeviceFate> Lifecycle::CheckDevice(
+    const std::string& device, std::chrono::steady_clock::time_point opened) {
+  DeviceCheck& check = device_checks_[device];
+  if (!check.under_way) {
+    // A session that was opened before that answer has lost the device with
+    // those that got it.
+    if (check.sessions > 0 && opened < check.over) {
+      return DeviceFate{.lost = check.fate.lost, .together = true};
+    }
+    check.under_way = true;
+    check.sessions = 0;
+    check.ends =
+        CheckAfresh(device)
+            .then([this, &check](const Status& status) {
+              check.under_way = false;
+              check.over = Now();
+              check.fate = {.lost = !status.ok() && !ProvesNothing(status) &&
+                                    CanBeTried(),
+                            .together = check.sessions > 1};
+            })
+            .fork();
+  }
+  ++check.sessions;
+  return KJ_ASSERT_NONNULL(check.ends).addBranch().then([&check] {
+    return check.fate;
+  });
 }
 
 kj::Promise<Status> Lifecycle::CheckNewVersion() {
@@ -111,7 +130,11 @@ kj::Promise<Status> Lifecycle::CheckNewVersion() {
                   "cannot be used: " +
                       clip.fault);
   }
-  return CheckHealth();
+  if (!CanBeTried()) {
+    return Status(Code::kBackendLost, "it ended before it could be checked");
+  }
+  return CheckClipsOn(candidate_, context_, current_, devices_.first(),
+                      reason_);
 }
 
 QuarantineRecord Lifecycle::DescribeObject() const {

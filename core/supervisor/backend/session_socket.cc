@@ -15,6 +15,7 @@
 
 #include "core/base/from_ipc.h"
 #include "core/base/pidfd.h"
+#include "core/supervisor/sandbox/thread_status.h"
 #include "core/worker_protocol/reply_validation.h"
 #include "ipc/capnp_read.h"
 #include "ipc/message_socket.h"
@@ -78,6 +79,19 @@ kj::Promise<void> SessionSocket::Lateness(
       .then([this, deadline]() -> kj::Promise<void> {
         if (!deadline->GoesOn()) return kj::READY_NOW;
         return Lateness(deadline);
+      });
+}
+
+kj::Promise<void> SessionSocket::Standstill(
+    std::shared_ptr<StepDeadline> deadline, milliseconds patience,
+    uint64_t threads) {
+  return Lateness(deadline).then(
+      [this, deadline, patience, threads]() -> kj::Promise<void> {
+        const uint64_t left = sandbox::CountThreads(pidfd_.get());
+        if (left >= threads) return kj::READY_NOW;
+        deadline->Renew(patience);
+        if (deadline->used_up()) return kj::READY_NOW;
+        return Standstill(deadline, patience, left);
       });
 }
 
@@ -177,7 +191,8 @@ kj::Promise<bool> SessionSocket::AwaitEnd(milliseconds patience) {
 }
 
 kj::Promise<bool> SessionSocket::AwaitEndUnderWay(milliseconds patience) {
-  return AwaitEndOr(Lateness(Within(patience)));
+  return AwaitEndOr(Standstill(Within(patience), patience,
+                               sandbox::CountThreads(pidfd_.get())));
 }
 
 kj::Promise<bool> SessionSocket::AwaitEndOr(kj::Promise<void> late) {

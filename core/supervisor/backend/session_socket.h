@@ -69,7 +69,8 @@ class SessionSocket {
   kj::Promise<bool> AwaitEnd(std::chrono::milliseconds patience);
   // Does the same for a process that the kernel is said to be ending. On an
   // overloaded machine that may take longer, as a step does: `patience` counts
-  // as the timeout of a StepDeadline, so this takes twice as long at most.
+  // as the timeout of a StepDeadline, which is renewed as long as the process
+  // has fewer threads each time.
   kj::Promise<bool> AwaitEndUnderWay(std::chrono::milliseconds patience);
 
  private:
@@ -81,6 +82,10 @@ class SessionSocket {
       std::chrono::milliseconds patience);
   // Resolves once the worker is late.
   kj::Promise<void> Lateness(std::shared_ptr<session::StepDeadline> deadline);
+  // Resolves once the process is late and has no fewer than `threads`.
+  kj::Promise<void> Standstill(std::shared_ptr<session::StepDeadline> deadline,
+                               std::chrono::milliseconds patience,
+                               uint64_t threads);
   // Sends until `end`, as long as others have too many descriptors in flight.
   kj::Promise<Status> Send(std::function<Status()> send, kj::TimePoint end);
   session::WorkerChannel::SendMessage SendAtOnce();

@@ -72,6 +72,23 @@ TEST_F(SessionSocketTest, AnEndThatWaitsForAProcessorIsAwaitedLonger) {
   EXPECT_TRUE(socket_.AwaitEndUnderWay(kPatience).wait(loop_.scope));
 }
 
+// As a process of thousands of threads that the kernel ends.
+TEST_F(SessionSocketTest, AnEndIsAwaitedAsLongAsThreadsEnd) {
+  const ipc::ForkedChild child = ipc::ForkedChild::Prepared([] {
+    for (int quarters = 2; quarters < 10; quarters += 2) {
+      std::thread([quarters] {
+        std::this_thread::sleep_for(quarters * kPatience / 4);
+      }).detach();
+    }
+  });
+  ASSERT_TRUE(socket_.Watch(child.pidfd(), [] {}).ok());
+  killing_ = loop_.port.getTimer()
+                 .afterDelay((9 * kPatience / 4).count() * kj::MILLISECONDS)
+                 .then([&child] { child.Signal(SIGKILL); })
+                 .eagerlyEvaluate(nullptr);
+  EXPECT_TRUE(socket_.AwaitEndUnderWay(kPatience).wait(loop_.scope));
+}
+
 TEST_F(SessionSocketTest, OneThatWaitsForNothingIsNot) {
   const ipc::ForkedChild child = ipc::ForkedChild::Sleeping();
   ASSERT_TRUE(socket_.Watch(child.pidfd(), [] {}).ok());

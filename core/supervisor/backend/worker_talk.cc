@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "core/base/from_ipc.h"
+#include "core/base/pidfd.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
 #include "core/supervisor/backend/misbehaved.h"
+#include "core/supervisor/blame/culprit.h"
 #include "core/supervisor/blame/process_exit.h"
 #include "core/worker_protocol/reply_validation.h"
 #include "ipc/capnp_read.h"
@@ -23,6 +25,10 @@ using std::chrono::milliseconds;
 
 // The socket of a worker closes a moment before its end is reported.
 constexpr milliseconds kEndPatience{500};
+
+Status NotToBlame(const Status& failure) {
+  return Status(Code::kResourceExhausted, failure.message());
+}
 
 // Completes a violation that worker_protocol reports.
 Status Judged(const Status& valid) {
@@ -63,18 +69,18 @@ WorkerTalk::~WorkerTalk() noexcept(false) {
   incarnation_->ForgetWorker(worker_->pid);
 }
 
-kj::Promise<Status> WorkerTalk::Begin(ipc::UniqueFd media,
+kj::Promise<Status> WorkerTalk::Begin(Incarnation::WorkerKind kind,
+                                      ipc::UniqueFd media,
                                       const sandbox::MemoryAllowance& memory,
                                       milliseconds limit) {
   auto sockets = ipc::MakeSocketPair();
   if (!sockets) return FromIpc(std::move(sockets).error());
   socket_ = std::make_unique<EventSocket>(port_, std::move(sockets->first));
   return incarnation_
-      ->CloneWorker(Incarnation::WorkerKind::kSession,
-                    std::move(sockets->second), limit, memory)
+      ->CloneWorker(kind, std::move(sockets->second), limit, memory)
       .then([this, media = std::move(media)](
                 auto worker) mutable -> kj::Promise<Status> {
-        if (!worker) return std::move(worker).error();
+        if (!worker) return NotToBlame(worker.error());
         worker_ = *std::move(worker);
         return socket_->Receive(0).then([this, media = std::move(media)](
                                             auto hello) -> kj::Promise<Status> {
@@ -101,8 +107,40 @@ kj::Promise<Status> WorkerTalk::AwaitDeath(CrashClaim claim) {
       .then([claim = std::move(claim)](const ProcessExit& end) mutable {
         ExitReport report = ToReport(end);
         AddClaim(std::move(claim), report);
-        return Status(Code::kBackendLost,
-                      "its process died: " + DescribeExit(report));
+        const Status died(Code::kBackendLost,
+                          "its process died: " + DescribeExit(report));
+        // As of one that has no media: whatever it does is its own doing.
+        const bool others =
+            end.kind == ProcessExit::Kind::kOutOfMemory ||
+            CulpritOf(end, HostObservation::kDied, false) == Culprit::kNobody;
+        return others ? NotToBlame(died) : died;
+      });
+}
+
+kj::Promise<void> WorkerTalk::Lateness(
+    std::shared_ptr<session::StepDeadline> deadline) {
+  return port_.getTimer()
+      .afterDelay(deadline->next().remaining().count() * kj::NANOSECONDS)
+      .then([this, deadline]() -> kj::Promise<void> {
+        if (!deadline->GoesOn()) return kj::READY_NOW;
+        return Lateness(deadline);
+      });
+}
+
+kj::Promise<Status> WorkerTalk::WhenLate(milliseconds limit) {
+  const auto began = std::chrono::steady_clock::now();
+  return Lateness(std::make_shared<session::StepDeadline>(
+                      limit,
+                      [this] {
+                        return worker_ ? session::ReadRunDelays(
+                                             PidOf(worker_->pidfd.get()))
+                                       : session::RunDelays();
+                      }))
+      .then([began, limit] {
+        const Status late(Code::kDeadlineExceeded, "it took too long");
+        const bool waited =
+            std::chrono::steady_clock::now() - began > limit + limit / 2;
+        return waited ? NotToBlame(late) : late;
       });
 }
 

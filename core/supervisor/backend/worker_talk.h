@@ -14,6 +14,7 @@
 #include "core/supervisor/sandbox/memory_limit.h"
 #include "core/supervisor/sockets/event_socket.h"
 #include "core/worker_protocol/frame_pool.h"
+#include "core/worker_protocol/step_deadline.h"
 #include "core/worker_protocol/worker_channel.h"
 #include "ipc/schema/session.capnp.h"
 #include "ipc/unique_fd.h"
@@ -32,7 +33,10 @@ namespace bulkhead::supervisor {
 //
 // Trust: the worker is hostile. Each reply is copied out before `take` sees it;
 // a breach of the framing is kBackendMisbehaved. Nothing here has a deadline
-// but the clone: the owner bounds every other wait.
+// but the clone: the owner bounds every other wait, with WhenLate() for one.
+//
+// Failure: kResourceExhausted means that the worker is not to blame, since it
+// was not cloned, was killed by others, or had no processor.
 //
 // Destroying it ends the worker. Bound to the event loop's thread.
 class WorkerTalk {
@@ -43,13 +47,17 @@ class WorkerTalk {
   ~WorkerTalk() noexcept(false);
   KJ_DISALLOW_COPY(WorkerTalk);
 
-  // Clones the worker, checks its lock-down, and sends it its rings and the
-  // media. Call it once.
-  kj::Promise<Status> Begin(ipc::UniqueFd media,
+  // Clones the worker, kSession or kCheck, checks its lock-down, and sends it
+  // its rings and the media. Call it once.
+  kj::Promise<Status> Begin(Incarnation::WorkerKind kind, ipc::UniqueFd media,
                             const sandbox::MemoryAllowance& memory,
                             std::chrono::milliseconds limit);
   // Resolves with how the worker died. Call it once, after Begin().
   kj::Promise<Status> WhenDead();
+  // Resolves once the worker is late with what takes `limit`, or twice as long
+  // where it waited for a processor: with kDeadlineExceeded, or with
+  // kResourceExhausted if the processors were the reason. Call it once.
+  kj::Promise<Status> WhenLate(std::chrono::milliseconds limit);
 
   // Writes one request; see WorkerChannel::Request.
   Status Request(size_t max_words,
@@ -67,6 +75,7 @@ class WorkerTalk {
  private:
   // Resolves with how the worker died. `claim` is what it said of that itself.
   kj::Promise<Status> AwaitDeath(CrashClaim claim);
+  kj::Promise<void> Lateness(std::shared_ptr<session::StepDeadline> deadline);
   Status Attach(const ipc::UniqueFd& media);
   // Returns a function that sends over the worker's socket without waiting.
   session::WorkerChannel::SendMessage SendAtOnce();

@@ -106,7 +106,8 @@ class WorkerTalkTest : public testing::Test {
     });
     const Status begun =
         talk_
-            ->Begin(ipc::UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
+            ->Begin(Incarnation::WorkerKind::kSession,
+                    ipc::UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC)),
                     {}, kPatience)
             .wait(loop_.scope);
     others.get();

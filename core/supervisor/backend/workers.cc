@@ -3,11 +3,15 @@
 
 #include <capnp/message.h>
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "core/base/application_limits.h"
 #include "core/base/from_ipc.h"
 #include "core/base/pidfd.h"
+#include "core/supervisor/backend/task_shares.h"
+#include "core/supervisor/sandbox/thread_status.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 
@@ -20,6 +24,12 @@ using std::chrono::milliseconds;
 // Nobody waits for a spare, so a zygote that is late with one has failed
 // nobody. The next session finds out whether the zygote still clones.
 constexpr std::chrono::hours kNoDeadline{24 * 365};
+
+// The time that a reaper has for a report on an overloaded machine.
+constexpr milliseconds kLateReport{10'000};
+
+// How long to wait for the end of thousands of threads that were killed.
+constexpr milliseconds kEndOfTasks{5'000};
 
 Status SendSession(const ipc::UniqueFd& worker, const ipc::UniqueFd& socket) {
   capnp::MallocMessageBuilder message;
@@ -216,6 +226,46 @@ void Workers::Kill(Incarnation& incarnation, Incarnation::Worker process) {
   killed_.Add(backend_, std::move(process.pidfd));
 }
 
+kj::Promise<Workers::Tasks> Workers::MakeRoomForTasks() {
+  uint64_t limit = 0;
+  std::vector<std::shared_ptr<Worker>> workers;
+  std::vector<uint64_t> tasks;
+  for (const auto& [id, worker] : sessions_) {
+    if (std::ranges::find(workers, worker) != workers.end()) continue;
+    workers.push_back(worker);
+    tasks.push_back(sandbox::CountThreads(worker->process.pidfd.get()));
+    limit = std::max(limit, worker->incarnation->most_tasks());
+  }
+  const TaskShares shares(limit, std::thread::hardware_concurrency());
+  if (!shares.AreUsedUp(tasks)) return Tasks::kEnough;
+  std::vector<kj::Promise<void>> ends;
+  for (const size_t index : shares.ToEnd(tasks)) {
+    const std::shared_ptr<Worker> worker = workers[index];
+    worker->took_all_tasks = true;
+    worker->incarnation->KillWorker(worker->process.pid);
+    ends.push_back(
+        worker->incarnation->AwaitEnd(worker->process.pid, kEndOfTasks)
+            .ignoreResult()
+            .attach(std::shared_ptr<Worker>(worker)));
+  }
+  if (ends.empty()) return Tasks::kUsedUp;
+  auto all = kj::heapArrayBuilder<kj::Promise<void>>(ends.size());
+  for (auto& end : ends) all.add(kj::mv(end));
+  return kj::joinPromises(all.finish()).then([] { return Tasks::kFreed; });
+}
+
+kj::Promise<bool> Workers::MakeRoomFor(uint64_t id) {
+  return MakeRoomForTasks().then([this, id](Tasks tasks) {
+    const auto found = sessions_.find(id);
+    if (tasks != Tasks::kFreed || found == sessions_.end()) return false;
+    Worker& worker = *found->second;
+    if (worker.served > 1) return false;
+    worker.lacked_tasks = !worker.took_all_tasks;
+    worker.incarnation->KillWorker(worker.process.pid);
+    return true;
+  });
+}
+
 Status Workers::Confirm(uint64_t id) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) {
@@ -232,10 +282,20 @@ kj::Promise<ProcessExit> Workers::AwaitEnd(uint64_t id, milliseconds timeout) {
   }
   const std::shared_ptr<Worker> worker = found->second;
   return worker->incarnation->AwaitEnd(worker->process.pid, timeout)
+      .then([worker](ProcessExit exit) -> kj::Promise<ProcessExit> {
+        // Its reaper owes the report of an end that has come.
+        return exit.kind == ProcessExit::Kind::kRunning &&
+                       HasEnded(worker->process.pidfd.get())
+                   ? worker->incarnation->AwaitEnd(worker->process.pid,
+                                                   kLateReport)
+                   : kj::Promise<ProcessExit>(exit);
+      })
       .then([worker](ProcessExit exit) {
         // Sessions ever served, not open now: a closed one may be guilty.
         exit.shared = worker->served > 1;
         exit.told = std::exchange(worker->told, true);
+        exit.took_all_tasks = worker->took_all_tasks;
+        exit.lacked_tasks = worker->lacked_tasks;
         return exit;
       });
 }

@@ -91,6 +91,16 @@ class Workers {
   // Returns what the session's worker wrote to a log of its own, or null.
   LogTail* LogOf(uint64_t id) const;
   void Close(uint64_t id);
+  enum class Tasks { kEnough, kUsedUp, kFreed };
+  // Looks whether the workers together have all tasks that they may have
+  // (TaskShares). If so, those that have more than their share are ended, and
+  // kFreed means that this has made room. Their ProcessExit tells it.
+  kj::Promise<Tasks> MakeRoomForTasks();
+  // Looks the same for a session whose worker says that something ran out. If
+  // there is room again, ends the worker, which is not to blame, and returns
+  // true; the session goes on in another. A worker of several sessions is left
+  // alone.
+  kj::Promise<bool> MakeRoomFor(uint64_t id);
 
   // Returns whether a session is open or being placed.
   bool busy() const { return placing_ > 0 || !sessions_.empty(); }
@@ -103,10 +113,12 @@ class Workers {
   struct Worker {
     std::shared_ptr<Incarnation> incarnation;
     Incarnation::Worker process;
-    ipc::UniqueFd requests;     // the socket to a shared worker
-    uint32_t served = 0;        // sessions since it was cloned
-    uint32_t sessions_now = 0;  // open sessions
-    bool told = false;          // true once a session was told how it ended
+    ipc::UniqueFd requests;       // the socket to a shared worker
+    uint32_t served = 0;          // sessions since it was cloned
+    uint32_t sessions_now = 0;    // open sessions
+    bool told = false;            // true once a session was told how it ended
+    bool took_all_tasks = false;  // true if it was ended for that
+    bool lacked_tasks = false;    // true if others had taken them
   };
   struct SpareWorker {
     // Does not keep the incarnation, with which the worker ends.

@@ -88,11 +88,15 @@ kj::Promise<Status> Blame::CheckTwice() {
       });
 }
 
+bool Blame::Convicts(const Status& checked) const {
+  // A check of a backend that is going away fails and proves nothing.
+  return !checked.ok() && !ProvesNothing(checked) && subject_.CanBeTried();
+}
+
 kj::Promise<Blame::Trial> Blame::Try(const std::string& charge) {
   return CheckTwice().then([this, charge](const Status& status) {
     if (status.ok()) return Trial{.held = true, .failure = {}};
-    // A check of a backend that is going away fails and proves nothing.
-    if (!subject_.CanBeTried()) return Trial{.held = false, .failure = status};
+    if (!Convicts(status)) return Trial{.held = false, .failure = status};
     CountFailure(Culprit::kBackend, Code::kBackendUnavailable,
                  charge + ", and " + status.message());
     return Trial{.held = true, .failure = status};
@@ -102,9 +106,7 @@ kj::Promise<Blame::Trial> Blame::Try(const std::string& charge) {
 void Blame::BeginTrial() {
   trial_ = CheckTwice()
                .then([this](Status status) {
-                 // A check of a backend that is going away fails and proves
-                 // nothing.
-                 suspects_.Judge(status.ok() || !subject_.CanBeTried());
+                 suspects_.Judge(!Convicts(status));
                  if (!suspects_.convicted()) return;
                  inputs_.Forget();
                  CountFailure(Culprit::kBackend, Code::kBackendUnavailable,

@@ -33,7 +33,8 @@ class BlameSubject {
   // Returns whether the backend has a live zygote, so that a health check
   // proves something.
   virtual bool CanBeTried() const = 0;
-  // Has the backend decode the built-in clip.
+  // Has processes of the backend that have seen no media decode the built-in
+  // clip.
   virtual kj::Promise<Status> CheckHealth() = 0;
   // Returns the identity of the installed object; its hash is not needed.
   virtual QuarantineRecord DescribeObject() const = 0;
@@ -47,6 +48,13 @@ class BlameSubject {
  protected:
   ~BlameSubject() = default;
 };
+
+// Returns whether a health check that failed proves nothing about the backend:
+// memory, tasks, processors or time were short, or others ended a process. A
+// file may be the reason for that.
+inline bool ProvesNothing(const Status& check) {
+  return check.code() == Code::kResourceExhausted;
+}
 
 // The death of a session's worker, and what the session tells about it.
 struct WorkerDeath {
@@ -118,7 +126,7 @@ class Blame {
   // Has the backend decode the built-in clip now, because of `charge`, and
   // counts a failure of the backend if it cannot.
   struct Trial {
-    bool held;       // false if the backend was going away
+    bool held;       // false if nothing was proven
     Status failure;  // OK if it passed
   };
   kj::Promise<Trial> Try(const std::string& charge);
@@ -153,6 +161,8 @@ class Blame {
   // Resolves with the outcome of a health check, or of a second one if the
   // first one failed.
   kj::Promise<Status> CheckTwice();
+  // Returns whether the outcome of a health check convicts the backend.
+  bool Convicts(const Status& checked) const;
   void BeginTrial();
   kj::Promise<void> WriteRecord(QuarantineRecord record);
 

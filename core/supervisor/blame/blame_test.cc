@@ -87,6 +87,7 @@ class BlameTest : public testing::Test {
     death.exit.value = ipc::kExitDeviceLost;
     death.exit.has_devices = true;
     death.exit.says_device_lost = true;
+    death.exit.device_found_lost = true;
     return death;
   }
   // A worker that broke the protocol before it was given any media.
@@ -296,6 +297,13 @@ TEST_F(BlameTest, ADeviceLostAgainAndAgainIsWaitedForLongestAndNotPunished) {
   EXPECT_TRUE(blame_.Refused("a").empty());
 }
 
+TEST_F(BlameTest, ADeviceIsNotLostOnTheWordOfAWorkerWithMedia) {
+  WorkerDeath claim = LossOfDevice();
+  claim.exit.device_found_lost = false;
+  EXPECT_EQ(Die(claim, Culprit::kInput), 1u);
+  EXPECT_EQ(blame_.DeviceTimeLeft("acme:0"), nanoseconds(0));
+}
+
 TEST_F(BlameTest, AFrameOfADeviceForgivesItsLosses) {
   Die(LossOfDevice(), Culprit::kDevice);
   blame_.NoteFrame("acme:1", "a");
@@ -347,6 +355,17 @@ TEST_F(BlameTest, OneFailedCheckIsNotEnoughToConvict) {
   EndCheck(kNoPicture);
   ASSERT_EQ(subject_.checks, 2);
   EndCheck(Status());
+  EXPECT_EQ(blame_.failures(Culprit::kBackend), 0u);
+  Die(Crash("d"), Culprit::kInput);
+}
+
+TEST_F(BlameTest, ACheckThatLackedSomethingConvictsNobody) {
+  const Status lacking(Code::kResourceExhausted, "there are no tasks");
+  for (int i = 0; i < 3; ++i) {
+    DieOfThreeInputs();
+    EndCheck(lacking);
+    EndCheck(lacking);
+  }
   EXPECT_EQ(blame_.failures(Culprit::kBackend), 0u);
   Die(Crash("d"), Culprit::kInput);
 }

@@ -16,12 +16,24 @@ bool CanBeBlamed(const ProcessExit& exit) {
 
 }  // namespace
 
+bool SaysDeviceLost(const ProcessExit& exit) {
+  return exit.kind == ProcessExit::Kind::kExited && exit.says_device_lost &&
+         exit.value == ipc::kExitDeviceLost;
+}
+
 Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
                   bool met_media) {
   // A worker that the host killed for its deadline shows a SIGKILL too, so the
   // kernel's report counts only where the host did not kill.
   const bool died = observed == HostObservation::kDied;
+  if (died && exit.took_all_tasks && !exit.shared && met_media) {
+    return Culprit::kInput;
+  }
   if (died && !CanBeBlamed(exit)) return Culprit::kNobody;
+  // A decoder that gets no thread may do anything but break the protocol.
+  if (exit.lacked_tasks && observed != HostObservation::kBrokeProtocol) {
+    return Culprit::kNobody;
+  }
   // A process of a backend cannot stop itself or another one.
   if (observed == HostObservation::kFoundStopped) return Culprit::kNobody;
   // Another program did that, not the file: the sandbox keeps the backend from
@@ -34,8 +46,11 @@ Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
   if (!met_media) return Culprit::kBackend;
   if (observed == HostObservation::kBrokeProtocol) return Culprit::kBreach;
   if (died && exit.kind == ProcessExit::Kind::kExited) {
-    if (exit.says_device_lost && exit.value == ipc::kExitDeviceLost) {
-      return exit.has_devices ? Culprit::kDevice : Culprit::kBreach;
+    if (SaysDeviceLost(exit)) {
+      if (exit.device_found_lost && exit.has_devices) return Culprit::kDevice;
+      // Of several inputs that lost it together, nobody knows which did it.
+      return exit.has_devices && !exit.device_lost_by_others ? Culprit::kInput
+                                                             : Culprit::kBreach;
     }
     if (exit.says_backend_failed && exit.value == ipc::kExitBackendFailed) {
       return Culprit::kBreach;

@@ -31,6 +31,10 @@ enum class HostObservation : uint8_t {
   kBrokeProtocol,   // killed by the host: a message violated the protocol
 };
 
+// Returns whether a worker said through the backend's interface that its device
+// is lost, and ended as workers do then.
+bool SaysDeviceLost(const ProcessExit& exit);
+
 // Returns whose fault the end of a session's worker was. `met_media` says
 // whether the worker had been given the input; before that no input can be to
 // blame.
@@ -40,8 +44,12 @@ enum class HostObservation : uint8_t {
 //   the zygote, and the death of a worker that served several sessions. Those
 //   sessions are replayed in workers of their own, where the guilty input kills
 //   only its own worker.
-// - kDevice: the backend was granted device nodes, and the worker said through
-//   the backend's interface that the device is lost, and ended.
+//   The same holds for what ends while the backend's tasks are used up.
+// - kDevice: the backend was granted device nodes, the worker said through the
+//   backend's interface that the device is lost, and ended, and processes
+//   without media found it lost as well. Where they did not, the input is to
+//   blame: a file may make the worker say so, or the device fail for itself. If
+//   other sessions lost it at the same time, it is a breach.
 // - kBackend: the worker ended, missed a deadline or broke the protocol before
 //   it was given media. A worker that ends or is late with media counts against
 //   the input.

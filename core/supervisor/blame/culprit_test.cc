@@ -19,6 +19,7 @@ ProcessExit LostDevice() {
   ProcessExit exit = Ended(Kind::kExited, ipc::kExitDeviceLost);
   exit.has_devices = true;
   exit.says_device_lost = true;
+  exit.device_found_lost = true;
   return exit;
 }
 
@@ -69,6 +70,28 @@ TEST(CulpritOf, ABackendThatSaysThatItFailedIsToBlame) {
   EXPECT_EQ(Judge(exit, HostObservation::kDied, false), Culprit::kBackend);
   exit.value = 1;
   EXPECT_EQ(Judge(exit), Culprit::kInput);
+}
+
+TEST(CulpritOf, ADeviceThatOnlyAWorkerWithMediaFoundLostIsTheInputs) {
+  ProcessExit exit = LostDevice();
+  exit.device_found_lost = false;
+  EXPECT_EQ(Judge(exit), Culprit::kInput);
+  exit.device_lost_by_others = true;
+  EXPECT_EQ(Judge(exit), Culprit::kBreach);
+}
+
+TEST(CulpritOf, WhatTookTheTasksIsToBlameAndWhatLackedThemIsNot) {
+  ProcessExit hog = Ended(Kind::kSignaled, SIGKILL);
+  hog.took_all_tasks = true;
+  EXPECT_EQ(Judge(hog), Culprit::kInput);
+  hog.shared = true;
+  EXPECT_EQ(Judge(hog), Culprit::kNobody);
+  ProcessExit other = Ended(Kind::kSignaled, SIGABRT);
+  other.lacked_tasks = true;
+  EXPECT_EQ(Judge(other), Culprit::kNobody);
+  EXPECT_EQ(Judge(other, HostObservation::kDied, false), Culprit::kNobody);
+  EXPECT_EQ(Judge(other, HostObservation::kMissedDeadline), Culprit::kNobody);
+  EXPECT_EQ(Judge(other, HostObservation::kBrokeProtocol), Culprit::kBreach);
 }
 
 TEST(CulpritOf, OnlyABackendWithDevicesThatSaysSoLosesOne) {

@@ -34,7 +34,16 @@ struct ProcessExit {
   // True if the worker said before it ended that its device is lost, or that
   // its backend failed. Set by whoever has the worker's last message.
   bool says_device_lost = false;
+  // True if processes without media found that device lost as well.
+  bool device_found_lost = false;
+  // True if other sessions lost the device at the same time.
+  bool device_lost_by_others = false;
   bool says_backend_failed = false;
+  // True if bulkheadd ended the worker because it had more than its share of
+  // the backend's tasks, and others had none.
+  bool took_all_tasks = false;
+  // True if the backend's tasks were used up when this end was judged.
+  bool lacked_tasks = false;
   // True if the worker served several sessions, so that nobody knows which
   // input ended the worker.
   bool shared = false;

@@ -78,6 +78,13 @@ std::optional<ThreadStatus> ReadThreadStatus(const std::string& directory) {
   return thread;
 }
 
+uint64_t CountThreads(int pidfd) {
+  const pid_t pid = PidOf(pidfd);
+  if (pid <= 0) return 0;
+  const auto process = ReadThreadStatus("/proc/" + std::to_string(pid));
+  return process ? static_cast<uint64_t>(process->threads) : 0;
+}
+
 uint32_t InheritedFilters() {
   const auto self = ReadThreadStatus("/proc/thread-self");
   return self ? self->filters.value_or(0) : 0;

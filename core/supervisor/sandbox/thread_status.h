@@ -31,6 +31,9 @@ struct ThreadStatus {
 // /proc.
 std::optional<ThreadStatus> ReadThreadStatus(const std::string& directory);
 
+// Returns the number of threads of a process; 0 if it has ended.
+uint64_t CountThreads(int pidfd);
+
 // Returns the number of filters that any process started from here inherits:
 // those that, for instance, a container has put on this process.
 uint32_t InheritedFilters();

@@ -129,7 +129,8 @@ kj::Promise<Status> Shadow::Start(const std::shared_ptr<Backend>& backend,
               talk_ =
                   std::make_unique<WorkerTalk>(port_, *std::move(incarnation));
               return WithinStep(
-                         talk_->Begin(std::move(media_), settings_.memory,
+                         talk_->Begin(Incarnation::WorkerKind::kSession,
+                                      std::move(media_), settings_.memory,
                                       settings_.worker_deadline),
                          "start")
                   .then([this, ordinal](Status begun) -> kj::Promise<Status> {
