@@ -43,6 +43,9 @@ class FreshCheck {
   // is empty. May be called once. A device that is not there any more is a
   // failure.
   kj::Promise<Status> Run(const std::string& device);
+  // Returns whether a process was started. If not, the installed files may be
+  // others than those that serve. Call it after the check.
+  bool launched() const { return start_.incarnation() != nullptr; }
   // Why nothing was decoded although the check passed, for people; empty if
   // something was. Call it after the check.
   const std::string& unchecked() const { return unchecked_; }

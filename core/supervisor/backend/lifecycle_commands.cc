@@ -87,7 +87,14 @@ kj::Promise<Status> Lifecycle::CheckAfresh(const std::string& device) {
   auto check = std::make_unique<FreshCheck>(candidate_, number_, context_);
   auto checked = check->Run(device);
   return checked
-      .then([this, &check = *check](Status status) {
+      .then([this, device,
+             &check = *check](Status status) -> kj::Promise<Status> {
+        // Of files that are gone the zygote is the only copy. Its clones that
+        // decode our clips have tasks that workers with media must leave.
+        if (!check.launched() && device.empty() && CanBeTried()) {
+          return CheckClipsOn(candidate_, context_, current_, devices_.first(),
+                              reason_);
+        }
         if (!check.unchecked().empty()) reason_ = check.unchecked();
         return status;
       })
