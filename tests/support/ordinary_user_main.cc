@@ -29,6 +29,11 @@ bool MoveIn(const fs::path& home) {
     CopyForAll(plugins, home / "plugins");
     setenv("BULKHEAD_TEST_DISTRIBUTION_DIR", (home / "plugins").c_str(), 1);
   }
+  const std::string chaos = "BULKHEAD_TEST_CHAOS";
+  if (getenv(chaos.c_str()) != nullptr) {
+    CopyForAll(DistributionDirectory(chaos), home / "chaos");
+    setenv((chaos + "_DIR").c_str(), (home / "chaos").c_str(), 1);
+  }
   const fs::path own = home / "tmp";
   fs::create_directory(own);
   setenv("TEST_TMPDIR", own.c_str(), 1);
