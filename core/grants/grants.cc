@@ -18,7 +18,8 @@ using discovery::Quoted;
 constexpr size_t kMaxGrants = 1000;
 // Bounded, because every diagnostic goes into every report.
 constexpr size_t kMaxDiagnostics = 100;
-constexpr std::string_view kOwnKeys[] = {"backend", "hash", "any_hash"};
+constexpr std::string_view kOwnKeys[] = {"backend", "hash", "any_hash",
+                                         "reserved_name"};
 
 class Reader {
  public:
@@ -69,6 +70,14 @@ class Reader {
                 .hash = *hash,
                 .file = file_,
                 .line = node.source().begin.line};
+    if (const toml::node* reserved = table->get("reserved_name")) {
+      const auto value = reserved->value_exact<bool>();
+      grant.reserved_name = value.value_or(false);
+      if (!value) {
+        Report(Diagnostic::Severity::kWarning, reserved->source(),
+               "reserved_name is ignored: it should be true or false");
+      }
+    }
     grant.permissions = ReadPermissions(
         *table, kOwnKeys, [&](const auto& where, const std::string& message) {
           Report(Diagnostic::Severity::kWarning, where, message);

@@ -17,6 +17,7 @@ namespace bulkhead::grants {
 //   backend = "acme"                    # the entry point's name
 //   hash = "sha256=lpW8uZ0a..."         # the object's, as in RECORD
 //   devices = ["/dev/dri/renderD128"]   # all keys: permissions_toml.h
+//   reserved_name = true                # it may be called as Bulkhead's own is
 //
 // A grant is for one file: another version of the plugin, or another plugin of
 // the same name, gets no permission from it. With `any_hash = true` instead of
@@ -25,6 +26,9 @@ struct Grant {
   std::string backend;
   std::string hash;  // Empty: any file.
   Permissions permissions;
+  // The object may have the name `backend` although a backend that comes with
+  // Bulkhead has it, and is used in its place (core/discovery/discover.h).
+  bool reserved_name = false;
   std::string file;  // The grants.toml and the line that the grant is from.
   uint32_t line = 0;
 

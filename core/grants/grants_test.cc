@@ -53,6 +53,19 @@ TEST(GrantsTest, WithoutAHashNothingIsGrantedUnlessItSaysSo) {
   }
 }
 
+TEST(GrantsTest, AReservedNameIsGrantedByTrueAlone) {
+  const std::string grant =
+      "[[grant]]\nbackend = \"cpu\"\nhash = \"" + kHash + "\"\n";
+  const auto reserved_name = [&](const std::string& line) {
+    return Parse(grant + line).grants.at(0).reserved_name;
+  };
+  EXPECT_TRUE(reserved_name("reserved_name = true"));
+  EXPECT_FALSE(reserved_name(""));
+  EXPECT_FALSE(reserved_name("reserved_name = false"));
+  EXPECT_FALSE(reserved_name("reserved_name = 1"));
+  EXPECT_EQ(Parse(grant + "reserved_name = 1").diagnostics.size(), 1u);
+}
+
 TEST(GrantsTest, AFileOfErrorsFillsNoReport) {
   std::string text;
   for (int i = 0; i < 300; ++i) text += "[[grant]]\nbackend = 1\n";

@@ -168,7 +168,8 @@ class Text {
     const std::vector<Grant> found = ParseGrants(text, "").grants;
     const auto same = [](const Grant& a, const Grant& b) {
       return a.backend == b.backend && a.hash == b.hash &&
-             a.permissions == b.permissions;
+             a.permissions == b.permissions &&
+             a.reserved_name == b.reserved_name;
     };
     if (std::equal(found.begin(), found.end(), expected.begin(), expected.end(),
                    same)) {
@@ -260,7 +261,8 @@ Result<std::string> WithoutGrant(
       permissions ? Remove(*permissions, left) : void(left = Permissions());
     }
     const bool whole = element->grant.backend == backend && left.empty() &&
-                       (!permissions || !element->grant.permissions.empty());
+                       (!permissions || (!element->grant.permissions.empty() &&
+                                         !element->grant.reserved_name));
     if (whole) {
       parsed->Erase(element->place);
     } else if (left != element->grant.permissions) {

@@ -42,6 +42,14 @@ TEST(GrantTextTest, AnEmptyFileGetsAWholeGrant) {
             "read = [\"/a\"]\n");
 }
 
+TEST(GrantTextTest, AReservedNameOutlivesThePermissionsBesideIt) {
+  const std::string name = "[[grant]]\nbackend = \"acme\"\nhash = \"" + kHash +
+                           "\"\nreserved_name = true\n";
+  EXPECT_EQ(Revoked(name + "read = [\"/a\"]\n", kReadA), name);
+  EXPECT_EQ(Grants(name, kReadA), name + "read = [\"/a\"]\n");
+  EXPECT_EQ(Revoked(name, std::nullopt), "");
+}
+
 TEST(GrantTextTest, EverythingElseStays) {
   const std::string before =
       "# Ours.\n[[grant]] # first\nbackend = \"other\"\nany_hash = true\n"

@@ -74,6 +74,7 @@ Granting GrantTo(const BackendCandidate& candidate,
   Permissions perhaps;
   for (const Grant& grant : grants.grants) {
     if (grant.backend != candidate.name()) continue;
+    if (grant.reserved_name && grant.permissions.empty()) continue;
     switch (Judge(grant, candidate, verdicts)) {
       case Verdict::kCounts:
         Add(grant.permissions, granted);

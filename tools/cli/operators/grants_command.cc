@@ -55,6 +55,7 @@ Json FactsOf(const Listing& listing) {
         {"backend", grant.backend},
         {"hash", grant.hash.empty() ? Json() : Json(grant.hash)},
         {"permissions", ToTexts(grant.permissions)},
+        {"reserved_name", grant.reserved_name},
         {"file", grant.file},
         {"line", grant.line},
     });
@@ -75,6 +76,9 @@ void PrintListing(const Listing& listing) {
                         grant.hash.empty() ? "any file" : grant.hash));
       for (const std::string& text : ToTexts(grant.permissions)) {
         Print("    " + text);
+      }
+      if (grant.reserved_name) {
+        Print("    the name, in place of Bulkhead's own");
       }
     }
     if (!any) Print("  grants nothing");
