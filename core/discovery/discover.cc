@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/discovery/discover.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
-#include <map>
-#include <optional>
 #include <set>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
 #include "core/base/bounded_file.h"
-#include "core/base/record_hash.h"
 #include "core/base/status_macros.h"
 #include "core/base/text.h"
-#include "core/discovery/installed_files.h"
+#include "core/discovery/candidate_files.h"
+#include "core/discovery/claims.h"
 #include "core/discovery/plugin_file.h"
+#include "core/discovery/reading_bounds.h"
 #include "core/discovery/start_choice.h"
 
 namespace bulkhead::discovery {
@@ -27,135 +21,8 @@ namespace {
 
 using Standing = BackendCandidate::Standing;
 
-constexpr size_t kMaxSymbolBytes = 256;
-
-Result<ipc::UniqueFd> OpenDirectory(const std::string& path) {
-  ipc::UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd) return fd;
-  return Status(Code::kBackendUnavailable,
-                path + ": " + std::generic_category().message(errno));
-}
-
-Result<Manifest> ReadManifest(int directory, const Distribution& distribution,
-                              const EntryPoint& entry_point,
-                              Diagnostics& diagnostics) {
-  const Result<std::string> text =
-      ReadFileBeneath(directory, distribution.dist_info + "/bulkhead.toml");
-  if (!text && text.error().code() != Code::kNotFound) return text.error();
-  if (!text) {
-    Manifest manifest;
-    manifest.devices = {entry_point.name};
-    return manifest;
-  }
-  ParsedManifest parsed =
-      ParseManifest(*text, distribution.dist_info_path() + "/bulkhead.toml",
-                    entry_point.name);
-  diagnostics.insert(diagnostics.end(), parsed.diagnostics.begin(),
-                     parsed.diagnostics.end());
-  if (!parsed.manifest) return Status(Code::kUnsupported, parsed.refusal);
-  return *std::move(parsed.manifest);
-}
-
-std::string InWords(const AbiVersions& versions) {
-  const std::string newest = std::to_string(versions.newest);
-  return versions.oldest == versions.newest
-             ? "version " + newest
-             : "versions " + std::to_string(versions.oldest) + " to " + newest;
-}
-
-// Sets everything that is read from the distribution's files.
-Status Complete(const Distribution& distribution, RecordIndex& index,
-                Diagnostics& diagnostics, BackendCandidate& candidate) {
-  const EntryPoint& entry_point = candidate.entry_point;
-  if (entry_point.attr.empty() || entry_point.attr.size() > kMaxSymbolBytes ||
-      entry_point.attr.find('.') != std::string::npos) {
-    return Status(Code::kInvalidArgument,
-                  "the value " + Quoted(entry_point.value) +
-                      " names no symbol: it should read module:symbol");
-  }
-  ASSIGN_OR_RETURN(const ipc::UniqueFd directory,
-                   OpenDirectory(distribution.directory));
-  ASSIGN_OR_RETURN(
-      candidate.manifest,
-      ReadManifest(directory.get(), distribution, entry_point, diagnostics));
-  const AbiVersions abi = candidate.manifest.abi.value_or(kBackendAbi);
-  if (abi.oldest > kBackendAbi.newest || abi.newest < kBackendAbi.oldest) {
-    return Status(Code::kUnsupported,
-                  "it is built for " + InWords(abi) +
-                      " of the interface for backends; this Bulkhead has " +
-                      InWords(kBackendAbi) +
-                      ": install releases of both that fit");
-  }
-  ASSIGN_OR_RETURN(const PluginFile plugin,
-                   OpenPluginFile(directory.get(), entry_point.module));
-  candidate.plugin_path = plugin.path;
-  struct stat object = {};
-  if (fstat(plugin.fd.get(), &object) != 0) {
-    return Status(
-        Code::kBackendUnavailable,
-        Quoted(plugin.path) + ": " + std::generic_category().message(errno));
-  }
-  candidate.plugin_identity = IdentityOf(object);
-
-  using Record = std::optional<std::vector<RecordedFile>>;
-  ASSIGN_OR_RETURN(const Record record,
-                   ReadRecord(directory.get(), distribution, diagnostics));
-  ASSIGN_OR_RETURN(candidate.visible_paths,
-                   VisiblePaths(directory.get(), distribution, record,
-                                plugin.path, object, index, diagnostics));
-  candidate.own_clips = FindOwnClips(
-      directory.get(), distribution.dist_info, candidate.manifest,
-      candidate.visible_paths, object,
-      distribution.dist_info_path() + "/bulkhead.toml", diagnostics);
-  for (const RecordedFile& file :
-       record.value_or(std::vector<RecordedFile>())) {
-    if (file.path == plugin.path) candidate.plugin_hash = file.hash;
-  }
-  if (candidate.plugin_hash.empty()) return Status();
-  if (auto hash = RecordHash::Parse(candidate.plugin_hash); !hash) {
-    return Status(hash.error().code(), "RECORD's hash of " +
-                                           Quoted(plugin.path) + ": " +
-                                           hash.error().message());
-  }
-  return Status();
-}
-
-// Assigns each name of a backend or a device to the first who wants it.
-class Claims {
- public:
-  // Breaks a candidate whose name is taken; otherwise gives it the devices that
-  // are free.
-  void Settle(BackendCandidate& candidate, Diagnostics& diagnostics) {
-    const EntryPoint& entry_point = candidate.entry_point;
-    // A disabled backend must not take names from those that are in use.
-    if (candidate.standing == Standing::kDisabled) return;
-    const auto [first, is_new] =
-        backends_.try_emplace(candidate.name(), entry_point.file);
-    if (!is_new) {
-      candidate.standing = Standing::kBroken;
-      candidate.reason = "a backend of this name is defined by " +
-                         first->second + ", which comes first";
-      return;
-    }
-    for (const std::string& device : candidate.manifest.devices) {
-      const auto [holder, is_free] =
-          devices_.try_emplace(device, candidate.name());
-      if (is_free) {
-        candidate.devices.push_back(device);
-        continue;
-      }
-      diagnostics.push_back(
-          {Diagnostic::Severity::kWarning, entry_point.file, entry_point.line,
-           "the device " + device + " is that of the backend " +
-               holder->second + ", which comes first; this one is " +
-               candidate.name() + "/" + device});
-    }
-  }
-
- private:
-  std::map<std::string, std::string> backends_;  // Name to file.
-  std::map<std::string, std::string> devices_;   // Device to backend.
-};
+// Of more candidates than these, only those that may be used are listed.
+constexpr size_t kMaxListed = 2 * kMaxBackendsOfAll;
 
 bool Offers(const BackendCandidate& backend, const DeviceName& device) {
   if (device.backend.empty()) {
@@ -165,8 +32,10 @@ bool Offers(const BackendCandidate& backend, const DeviceName& device) {
                                                 : backend.devices;
     return std::find(names.begin(), names.end(), device.name) != names.end();
   }
+  if (backend.name() != device.backend) return false;
+  // Nothing of a disabled backend was read but its name.
   const std::vector<std::string>& all = backend.manifest.devices;
-  return backend.name() == device.backend &&
+  return backend.standing == Standing::kDisabled ||
          std::find(all.begin(), all.end(), device.name) != all.end();
 }
 
@@ -209,18 +78,19 @@ std::string WhatThereIs(const Discovery& discovery,
 // Turns entry points into candidates, in order of precedence.
 class Finder {
  public:
-  Finder(const Selection& selection, const std::vector<ExplicitLoad>& loads)
-      : selection_(selection), loads_(loads) {}
+  Finder(const Selection& selection, const std::vector<ExplicitLoad>& loads,
+         const std::vector<grants::Grant>& grants)
+      : selection_(selection), loads_(loads), claims_(grants) {}
 
   // Adds the backends of a distribution and returns how many there are.
-  // `wanted` restricts them to those that one explicit load chooses.
+  // `wanted` restricts them to those that one explicit load chooses. If
+  // `refusal` is not empty, it says why no file of the distribution is read.
   int Add(const Distribution& distribution, bool built_in,
-          const ExplicitLoad* wanted = nullptr) {
+          const std::string& refusal, const ExplicitLoad* wanted = nullptr) {
     int found = 0;
+    size_t count = 0;
     distributions_.insert(distribution.dist_info_path());
-    RecordIndex& index =
-        indices_.try_emplace(distribution.directory, distribution.directory)
-            .first->second;
+    CommonFiles files(distribution, result_.work);
     for (const EntryPoint& entry_point : distribution.entry_points) {
       if (entry_point.group != kBackendGroup) continue;
       if (!IsPlainName(entry_point.name)) {
@@ -230,33 +100,14 @@ class Finder {
                    "\"-\" and \".\"");
         continue;
       }
-      BackendCandidate candidate;
-      candidate.entry_point = entry_point;
-      candidate.directory = distribution.directory;
-      candidate.dist_info = distribution.dist_info_path();
-      candidate.built_in = built_in;
-      candidate.manifest.devices = {entry_point.name};
-      if (Status status =
-              Complete(distribution, index, result_.diagnostics, candidate);
-          !status.ok()) {
-        candidate.standing = Standing::kBroken;
-        candidate.reason = status.message();
+      if (++count > kMaxBackendsOfOne) {
+        Report(Diagnostic::Severity::kError, entry_point,
+               "ignored, with those that follow: a distribution has at most " +
+                   std::to_string(kMaxBackendsOfOne) + " backends");
+        break;
       }
-      const auto loads = [&](const ExplicitLoad& load) {
-        return load.Means(candidate.dist_info, candidate.name(),
-                          candidate.plugin_path);
-      };
-      if (wanted != nullptr && !loads(*wanted)) continue;
-      const bool loaded = std::any_of(loads_.begin(), loads_.end(), loads);
-      if (auto rule =
-              selection_.RuleAgainst(entry_point.name, built_in || loaded)) {
-        candidate.standing = Standing::kDisabled;
-        candidate.reason = *std::move(rule);
-      }
-      ChooseStart(candidate);
-      names_.push_back(candidate.name());
-      Settle(std::move(candidate));
-      ++found;
+      found +=
+          AddOne(distribution, entry_point, built_in, refusal, wanted, files);
     }
     return found;
   }
@@ -276,6 +127,70 @@ class Finder {
   }
 
  private:
+  // Returns whether an explicit load may choose backends of the distribution.
+  bool MayBeLoaded(const BackendCandidate& candidate) const {
+    return std::any_of(loads_.begin(), loads_.end(), [&](const auto& load) {
+      return load.MayMean(candidate.dist_info);
+    });
+  }
+
+  int AddOne(const Distribution& distribution, const EntryPoint& entry_point,
+             bool built_in, const std::string& refusal,
+             const ExplicitLoad* wanted, CommonFiles& files) {
+    BackendCandidate candidate;
+    candidate.entry_point = entry_point;
+    candidate.directory = distribution.directory;
+    candidate.dist_info = distribution.dist_info_path();
+    candidate.built_in = built_in;
+    candidate.manifest.devices = {entry_point.name};
+    // Of what the operator excludes, nothing but the name is read.
+    auto rule = selection_.RuleAgainst(entry_point.name,
+                                       built_in || MayBeLoaded(candidate));
+    if (!rule && !refusal.empty()) {
+      candidate.standing = Standing::kBroken;
+      candidate.reason = refusal;
+    } else if (!rule) {
+      ++result_.work.backends;
+      if (Status status =
+              Complete(distribution, files, result_.diagnostics, candidate);
+          !status.ok()) {
+        candidate.standing = Standing::kBroken;
+        candidate.reason = status.message();
+      }
+    } else if (MayBeLoaded(candidate)) {
+      // A load may name the object; it is not read for that.
+      if (const auto directory = files.Directory()) {
+        const auto object = OpenPluginFile(*directory, entry_point.module);
+        if (object) candidate.plugin_path = object->path;
+      }
+    }
+    const auto loads = [&](const ExplicitLoad& load) {
+      return load.Means(candidate.dist_info, candidate.name(),
+                        candidate.plugin_path);
+    };
+    if (wanted != nullptr && !loads(*wanted)) return 0;
+    if (result_.backends.size() >= kMaxListed && (rule || !refusal.empty())) {
+      Report(Diagnostic::Severity::kError, entry_point,
+             "the backend " + candidate.name() +
+                 " is not used: " + (rule ? *rule : refusal));
+      return 0;
+    }
+    if (!rule) {
+      // Now that the object is known, which a load may name.
+      rule = selection_.RuleAgainst(
+          entry_point.name,
+          built_in || std::any_of(loads_.begin(), loads_.end(), loads));
+    }
+    if (rule) {
+      candidate.standing = Standing::kDisabled;
+      candidate.reason = *std::move(rule);
+    }
+    ChooseStart(candidate);
+    names_.push_back(candidate.name());
+    Settle(std::move(candidate));
+    return 1;
+  }
+
   void ChooseStart(BackendCandidate& candidate) {
     StartChoice choice = discovery::ChooseStart(candidate.name(),
                                                 candidate.manifest, selection_);
@@ -309,8 +224,7 @@ class Finder {
   const std::vector<ExplicitLoad>& loads_;
   Claims claims_;
   std::set<std::string> distributions_;
-  std::map<std::string, RecordIndex> indices_;  // By directory.
-  std::vector<std::string> names_;              // Of all backends.
+  std::vector<std::string> names_;  // Of all backends.
   Discovery result_;
 };
 
@@ -323,21 +237,24 @@ bool BackendCandidate::operator==(const BackendCandidate& other) const {
     return std::tie(from, from.distribution, from.version, from.file, from.line,
                     backend.manifest, backend.directory, backend.plugin_path,
                     backend.plugin_hash, backend.plugin_identity,
-                    backend.visible_paths, backend.own_clips, backend.devices,
+                    backend.record_digest, backend.own_clips, backend.devices,
                     backend.standing, backend.reason);
   };
   return key(*this) == key(other);
 }
 
 Discovery Discover(const Scan& scan, const Selection& selection,
-                   const std::vector<ExplicitLoad>& loads) {
-  Finder finder(selection, loads);
+                   const std::vector<ExplicitLoad>& loads,
+                   const std::vector<grants::Grant>& grants) {
+  Finder finder(selection, loads, grants);
+  const std::vector<std::string> refusals = Refusals(scan, selection, loads);
   std::vector<SearchedPlace> places = scan.places;
   std::vector<int> backends(places.size());
-  for (const Distribution& distribution : scan.distributions) {
+  for (size_t i = 0; i < scan.distributions.size(); ++i) {
+    const Distribution& distribution = scan.distributions[i];
     const SearchedPlace& place = places[distribution.place];
     backends[distribution.place] +=
-        finder.Add(distribution, place.directory.built_in);
+        finder.Add(distribution, place.directory.built_in, refusals[i]);
   }
   for (size_t i = 0; i < backends.size(); ++i) {
     if (!places[i].searched) continue;
@@ -350,7 +267,7 @@ Discovery Discover(const Scan& scan, const Selection& selection,
     for (const Distribution& distribution : loaded.distributions) {
       if (!finder.Has(distribution) &&
           load.MayMean(distribution.dist_info_path())) {
-        finder.Add(distribution, false, &load);
+        finder.Add(distribution, false, "", &load);
       }
     }
   }
@@ -392,6 +309,17 @@ Result<const BackendCandidate*> FindBackend(const Discovery& discovery,
   return Status(Code::kNotFound, "there is no device " +
                                      Quoted(device.ToString()) + "; " +
                                      WhatThereIs(discovery, failure_of));
+}
+
+Distribution DistributionOf(const BackendCandidate& backend) {
+  Distribution distribution;
+  distribution.directory = backend.directory;
+  distribution.dist_info = backend.dist_info.substr(
+      std::min(backend.directory.size() + 1, backend.dist_info.size()));
+  if (const auto name = ParseFolderName(distribution.dist_info)) {
+    distribution.normalized_name = NormalizedName(name->name);
+  }
+  return distribution;
 }
 
 Result<OpenedBackend> OpenBackend(const BackendCandidate& backend) {

@@ -15,6 +15,7 @@
 #include "core/discovery/plugin_path.h"
 #include "core/discovery/scan.h"
 #include "core/discovery/selection.h"
+#include "core/grants/grants.h"
 #include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
@@ -42,8 +43,10 @@ struct BackendCandidate {
   std::string plugin_path;  // The shared object, relative to `directory`.
   std::string plugin_hash;  // From RECORD, or empty; see record_hash.h.
   FileIdentity plugin_identity;
-  // Relative to `directory`; see VisiblePaths in installed_files.h.
-  std::vector<std::string> visible_paths;
+  // Differs if RECORD has other rows.
+  size_t record_digest = 0;
+  // How many files RECORD names besides the object and those of the dist-info.
+  size_t files_beside = 0;
   std::vector<OwnClip> own_clips;  // Those that the manifest names.
   // The devices of the manifest that callers reach by the bare name. The bare
   // names of the others belong to an earlier backend, so callers reach them as
@@ -67,7 +70,20 @@ struct Discovery {
   std::vector<BackendCandidate> backends;  // In order of precedence.
   Diagnostics diagnostics;
   std::vector<SearchedPlace> places;
+  // What was read, for tests: costs are counted and not timed.
+  struct Work {
+    size_t backends = 0;  // Those of which more than the name was read.
+    size_t files = 0;     // The files bulkhead.toml and RECORD.
+    size_t rows = 0;      // Of RECORD.
+    size_t bytes = 0;     // Of bulkhead.toml.
+  } work;
 };
+
+// The bounds of one Discover(). It runs on bulkheadd's event loop.
+inline constexpr size_t kMaxBackendsOfOne = 32;  // In one distribution.
+inline constexpr size_t kMaxBackendsOfAll = 256;
+// Of RECORD and bulkhead.toml of all distributions; distribution.h bounds each.
+inline constexpr size_t kMaxBytesOfAll = size_t{16} << 20;
 
 // Finds the backends in a scan. These are the entry points of the group
 // bulkhead.backends, each with its manifest and its shared object, followed by
@@ -78,6 +94,15 @@ struct Discovery {
 // its devices, so that asking for one reports the problem instead of getting
 // another backend's device; a disabled backend does not keep them.
 //
+// Reads nothing but the name of a backend that `selection` excludes, RECORD and
+// bulkhead.toml of another distribution once, and no other file: which files a
+// sandbox shows is found out when a backend is started (installed_files.h). A
+// distribution beyond a bound is broken and read no further.
+//
+// The names of Bulkhead's own backends are reserved (reserved_names.h): a
+// package that claims one is broken, unless `grants` have `reserved_name` for
+// it.
+//
 // Deterministic and thread-safe. Blocks only as long as the file system does.
 //
 //   Environment environment = Environment::FromProcess();
@@ -86,7 +111,8 @@ struct Discovery {
 //   PluginPath path = ResolvePluginPath(environment, built_in);
 //   Discovery found = Discover(ScanPluginPath(path.directories), selection);
 Discovery Discover(const Scan& scan, const Selection& selection,
-                   const std::vector<ExplicitLoad>& loads = {});
+                   const std::vector<ExplicitLoad>& loads = {},
+                   const std::vector<grants::Grant>& grants = {});
 
 // Returns why a backend that discovery regards as usable has failed since, or
 // an empty string.
@@ -109,6 +135,9 @@ Status Unavailable(const BackendCandidate& backend);
 // backend.
 std::string CallersName(const BackendCandidate& backend,
                         const std::string& device);
+
+// Returns the distribution of a backend, without its entry points.
+Distribution DistributionOf(const BackendCandidate& backend);
 
 // The open files of a backend. OpenBackend opens and checks the files again,
 // since they may have changed after discovery.

@@ -63,7 +63,7 @@ TEST_F(DiscoverTest, ABackendIsItsEntryPointManifestAndObject) {
   EXPECT_EQ(backend.plugin_path, "acme/libplugin.so");
   EXPECT_EQ(backend.plugin_hash,
             "sha256=cGq-PJAVIHXmVrZhB5cw-s8yPz68zadUfuGTXJCEWgk");
-  EXPECT_THAT(backend.visible_paths, ElementsAre("acme/libplugin.so"));
+  EXPECT_EQ(backend.files_beside, 0u);
   EXPECT_THAT(backend.devices, ElementsAre("npu"));
   EXPECT_EQ(found.places[0].outcome, "1 distribution, 1 backend");
   const Result<OpenedBackend> opened = OpenBackend(backend);
@@ -274,6 +274,172 @@ TEST_F(DiscoverTest, AHashThatCannotBeCheckedBreaksTheBackend) {
   const Discovery found = Run();
   EXPECT_EQ(found.backends[0].standing, Standing::kBroken);
   EXPECT_THAT(found.backends[0].reason, HasSubstr("\"md5\" does not count"));
+}
+
+// Writes a RECORD of the backend's object and `rows` further rows.
+std::string RecordOf(const std::string& name, size_t rows) {
+  std::string text = name + "/libplugin.so,,\n";
+  for (size_t i = 0; i < rows; ++i) {
+    text += name + "/" + std::to_string(i) + ",,\n";
+  }
+  return text;
+}
+
+TEST_F(DiscoverTest, RecordIsReadOnceForAllBackendsOfADistribution) {
+  Install("acme");
+  tree_.Write("acme-1.0.dist-info/RECORD", RecordOf("acme", 999));
+  tree_.Write("acme-1.0.dist-info/entry_points.txt",
+              "[bulkhead.backends]\na = acme.plugin:a\nb = acme.plugin:b\n"
+              "c = acme.plugin:c\nd = acme.plugin:d\n");
+  const Discovery found = Run();
+  EXPECT_EQ(found.work.backends, 4u);
+  EXPECT_EQ(found.work.rows, 1000u);
+  EXPECT_EQ(found.work.files, 2u);
+  for (const BackendCandidate& backend : found.backends) {
+    EXPECT_TRUE(backend.usable()) << backend.reason;
+    EXPECT_EQ(backend.files_beside, 999u);
+  }
+}
+
+TEST_F(DiscoverTest, OfWhatIsExcludedOnlyTheNameIsRead) {
+  Install("acme", "devices = [\"npu\"]\n");
+  tree_.Write("acme-1.0.dist-info/RECORD", RecordOf("acme", 10));
+  const auto expect_unread = [&] {
+    const Discovery found = Run();
+    EXPECT_EQ(Find(found, "acme")->standing, Standing::kDisabled);
+    EXPECT_EQ(found.work.backends + found.work.files + found.work.rows, 0u);
+  };
+  selection_.enabled = {"cpu"};
+  expect_unread();
+  selection_.enabled.clear();
+  selection_.disabled = {"acme"};
+  expect_unread();
+  selection_.disabled.clear();
+  selection_.autoload = false;
+  expect_unread();
+}
+
+TEST_F(DiscoverTest, TooMuchInOneDistributionBreaksThatOneAlone) {
+  Install("good");
+  Install("long");
+  tree_.Write("long-1.0.dist-info/RECORD",
+              RecordOf("long", kMaxBackendsRecordRows));
+  Install("large");
+  tree_.Write("large-1.0.dist-info/RECORD", "");
+  std::filesystem::resize_file(tree_ / "large-1.0.dist-info/RECORD",
+                               kMaxBackendsRecordBytes + 1);
+  Install("wordy", std::string(70'000, '#'));
+  std::string entry_points = "[bulkhead.backends]\n";
+  for (int i = 0; i < 100; ++i) {
+    entry_points += "m" + std::to_string(i) + " = good.plugin:entry\n";
+  }
+  tree_.WriteDistribution("many-1.0.dist-info", "many", "1.0", entry_points);
+  const Discovery found = Run();
+  EXPECT_TRUE(Find(found, "good")->usable());
+  EXPECT_THAT(Find(found, "long")->reason, HasSubstr("RECORD has 65537 rows"));
+  EXPECT_THAT(Find(found, "large")->reason,
+              HasSubstr("RECORD\" has more than"));
+  EXPECT_THAT(Find(found, "wordy")->reason, HasSubstr("has more than 65536"));
+  EXPECT_NE(Find(found, "m31"), nullptr);
+  EXPECT_EQ(Find(found, "m32"), nullptr);
+}
+
+TEST_F(DiscoverTest, TooMuchInAllBreaksTheLargest) {
+  for (int i = 0; i < 6; ++i) {
+    const std::string name = "a" + std::to_string(i);
+    Install(name);
+    const std::string record = name + "-1.0.dist-info/RECORD";
+    tree_.Write(record, RecordOf(name, 0));
+    std::filesystem::resize_file(tree_ / record, kMaxBackendsRecordBytes - i);
+  }
+  Install("good");
+  const Discovery found = Run();
+  EXPECT_TRUE(Find(found, "good")->usable());
+  for (const char* small : {"a5", "a4", "a3", "a2"}) {
+    EXPECT_TRUE(Find(found, small)->usable()) << Find(found, small)->reason;
+  }
+  for (const char* large : {"a0", "a1"}) {
+    EXPECT_THAT(Find(found, large)->reason, HasSubstr("too much is installed"));
+  }
+}
+
+class ReservedNames : public DiscoverTest {
+ protected:
+  ReservedNames() {
+    for (const std::string name : {"cpu", "openreg"}) {
+      own_.WriteDistribution(
+          "bulkhead_" + name + "-1.dist-info", "bulkhead-" + name, "1",
+          "[bulkhead.backends]\n" + name + " = " + name + ".plugin:entry\n");
+      own_.Write(name + "/libplugin.so", "ELF");
+    }
+  }
+
+  Discovery Run(const std::vector<grants::Grant>& grants = {}) {
+    return Discover(ScanPluginPath({{tree_.path(), "test"},
+                                    {own_.path(), "built in", true}}),
+                    selection_, {}, grants);
+  }
+  static std::string DirectoryOf(const Discovery& discovery,
+                                 const DeviceName& device) {
+    const auto found = FindBackend(discovery, device);
+    return found ? (*found)->directory : found.error().message();
+  }
+
+  TemporaryTree own_;
+};
+
+TEST_F(ReservedNames, NoPackageTakesThemByItself) {
+  for (const std::string name : {"cpu", "openreg"}) {
+    Install(name);
+    const Discovery found = Run();
+    EXPECT_EQ(DirectoryOf(found, {"", name, {}}), own_.path()) << name;
+    EXPECT_EQ(DirectoryOf(found, {name, name, {}}), own_.path()) << name;
+    const BackendCandidate& claimant = found.backends.front();
+    EXPECT_EQ(claimant.directory, tree_.path());
+    EXPECT_EQ(claimant.standing, Standing::kBroken);
+    EXPECT_THAT(claimant.reason, HasSubstr("the name " + name));
+    EXPECT_THAT(claimant.reason, HasSubstr("reserved_name = true"));
+    tree_.Remove(name + "-1.0.dist-info");
+  }
+}
+
+TEST_F(ReservedNames, NoPackageTakesTheDefaultDevice) {
+  Install("acme", "devices = [\"cpu\", \"npu\"]\n");
+  const Discovery found = Run();
+  EXPECT_EQ(DirectoryOf(found, {"", "cpu", {}}), own_.path());
+  EXPECT_EQ(DirectoryOf(found, {"acme", "cpu", {}}), tree_.path());
+  EXPECT_EQ(DirectoryOf(found, {"", "npu", {}}), tree_.path());
+  ASSERT_EQ(found.diagnostics.size(), 1u);
+  EXPECT_THAT(found.diagnostics[0].message, HasSubstr("acme/cpu"));
+}
+
+TEST_F(ReservedNames, NoDistributionHidesBulkheadsOwn) {
+  tree_.WriteDistribution("bulkhead_cpu-99.dist-info", "bulkhead-cpu", "99");
+  EXPECT_EQ(DirectoryOf(Run(), {"", "cpu", {}}), own_.path());
+}
+
+TEST_F(ReservedNames, TheOperatorGivesOneToAnObject) {
+  const std::string hash = "sha256=cGq-PJAVIHXmVrZhB5cw-s8yPz68zadUfuGTXJCEWgk";
+  Install("cpu");
+  tree_.Write("cpu-1.0.dist-info/RECORD", "cpu/libplugin.so," + hash + ",3\n");
+  grants::Grant grant{.backend = "cpu",
+                      .hash = hash,
+                      .permissions = {},
+                      .reserved_name = true,
+                      .file = "/grants.toml",
+                      .line = 7};
+  const Discovery found = Run({grant});
+  EXPECT_EQ(DirectoryOf(found, {"", "cpu", {}}), tree_.path());
+  const BackendCandidate& replaced = found.backends.at(1);
+  EXPECT_EQ(replaced.directory, own_.path());
+  EXPECT_EQ(replaced.standing, Standing::kDisabled);
+  EXPECT_THAT(replaced.reason, HasSubstr("/grants.toml:7"));
+
+  grant.hash = "sha256=" + std::string(43, 'A');
+  EXPECT_EQ(DirectoryOf(Run({grant}), {"", "cpu", {}}), own_.path());
+  grant.hash = hash;
+  grant.reserved_name = false;
+  EXPECT_EQ(DirectoryOf(Run({grant}), {"", "cpu", {}}), own_.path());
 }
 
 TEST_F(DiscoverTest, AutoloadOffKeepsBuiltInBackends) {

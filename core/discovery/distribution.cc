@@ -13,9 +13,6 @@
 namespace bulkhead::discovery {
 namespace {
 
-// A RECORD has a line of about 100 bytes for each file, and some distributions
-// have tens of thousands.
-constexpr size_t kMaxRecordBytes = size_t{16} << 20;
 constexpr size_t kMaxRecordDiagnostics = 20;
 
 bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
@@ -216,12 +213,25 @@ void ReadMetadata(int directory_fd, bool plain, Distribution& distribution,
   }
 }
 
+std::string RecordLacks(const std::string& plugin_path) {
+  return "RECORD does not list " + Quoted(plugin_path) +
+         ": install the distribution again, or without a RECORD";
+}
+
+std::string RecordTooLong(size_t rows) {
+  return "RECORD has " + std::to_string(rows) +
+         " rows, and that of a backend "
+         "may have " +
+         std::to_string(kMaxBackendsRecordRows) +
+         ": ship fewer files beside the backend";
+}
+
 Result<std::optional<std::vector<RecordedFile>>> ReadRecord(
     int directory_fd, const Distribution& distribution,
-    Diagnostics& diagnostics) {
+    Diagnostics& diagnostics, size_t max_bytes) {
   const std::string file = distribution.dist_info_path() + "/RECORD";
   const Result<std::string> text = ReadFileBeneath(
-      directory_fd, distribution.dist_info + "/RECORD", kMaxRecordBytes);
+      directory_fd, distribution.dist_info + "/RECORD", max_bytes);
   if (!text) {
     if (text.error().code() != Code::kNotFound) return text.error();
     return std::optional<std::vector<RecordedFile>>();

@@ -68,13 +68,26 @@ struct RecordedFile {
   bool operator==(const RecordedFile&) const = default;
 };
 
+// A RECORD has a line of about 100 bytes for each file, and some distributions
+// have tens of thousands.
+inline constexpr size_t kMaxRecordBytes = size_t{16} << 20;
+// The bounds of the RECORD of a distribution that has a backend. bulkheadd
+// reads it while sessions run.
+inline constexpr size_t kMaxBackendsRecordBytes = size_t{4} << 20;
+inline constexpr size_t kMaxBackendsRecordRows = size_t{1} << 16;
+
+// Say what is wrong with the RECORD of a backend: it does not list the shared
+// object `plugin_path`, or has too many rows.
+std::string RecordLacks(const std::string& plugin_path);
+std::string RecordTooLong(size_t rows);
+
 // Reads RECORD, which lists every installed file. Returns nullopt if there is
-// no RECORD; fails if it cannot be read. Leaves out malformed lines and paths
-// that lead out of the directory (scripts have those: ../../bin/tool), with a
-// diagnostic.
+// no RECORD; fails if it cannot be read or has more than `max_bytes`. Leaves
+// out malformed lines and paths that lead out of the directory (scripts have
+// those: ../../bin/tool), with a diagnostic.
 Result<std::optional<std::vector<RecordedFile>>> ReadRecord(
     int directory_fd, const Distribution& distribution,
-    Diagnostics& diagnostics);
+    Diagnostics& diagnostics, size_t max_bytes = kMaxRecordBytes);
 
 // Returns the relative path without "." parts and doubled slashes, or nullopt
 // if it is absolute or empty or contains ".." or NUL.

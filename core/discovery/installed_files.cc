@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string_view>
 #include <system_error>
@@ -25,8 +24,9 @@ namespace {
 
 constexpr size_t kMaxRefusals = 16;
 constexpr int kMaxDepth = 32;
-// A package can name a file of any size, also a sparse one.
-constexpr uint64_t kMaxHashedBytes = uint64_t{1} << 30;
+constexpr size_t kRowsPerStep = 256;
+// Takes some milliseconds to hash.
+constexpr size_t kPieceBytes = size_t{1} << 20;
 
 struct CloseDirectory {
   void operator()(DIR* stream) const { closedir(stream); }
@@ -95,32 +95,6 @@ Status CheckFile(const struct stat& file, const std::string& path,
   return Status();
 }
 
-// Compares a file with its hash in RECORD. A package could name files that are
-// no part of it; it does not know their hashes. `doubt` says why the file might
-// be no part of it.
-Status CheckKnown(const ipc::UniqueFd& file, const std::string& path,
-                  const std::string& recorded, const std::string& doubt) {
-  const Status refused =
-      Refused(path, doubt +
-                        ", and RECORD does not have its hash: install the "
-                        "distribution again");
-  auto hash = RecordHash::Parse(recorded);
-  if (!hash) return refused;
-  const ipc::UniqueFd reading(
-      open(("/proc/self/fd/" + std::to_string(file.get())).c_str(),
-           O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (!reading) return FromErrno(path, path);
-  std::vector<char> chunk(size_t{1} << 16);
-  for (uint64_t bytes = 0; bytes <= kMaxHashedBytes;) {
-    const ssize_t got = read(reading.get(), chunk.data(), chunk.size());
-    if (got < 0) return FromErrno(path, path);
-    if (got == 0) return hash->Matches() ? Status() : refused;
-    hash->Add({chunk.data(), static_cast<size_t>(got)});
-    bytes += static_cast<uint64_t>(got);
-  }
-  return Refused(path, "is too large to be compared with RECORD's hash");
-}
-
 bool HasFurtherNames(const ipc::UniqueFd& file) {
   struct stat info = {};
   return fstat(file.get(), &info) != 0 || info.st_nlink > 1;
@@ -157,9 +131,10 @@ class FolderListing {
         continue;  // It was removed meanwhile.
       }
       // Folders count too, since a tree may consist of nothing else.
-      if (++entries_ > kMaxUnrecorded) {
+      if (++entries_ > OwnFiles::kMaxUnrecorded) {
         return Status(Code::kResourceExhausted,
-                      "there are more than " + std::to_string(kMaxUnrecorded) +
+                      "there are more than " +
+                          std::to_string(OwnFiles::kMaxUnrecorded) +
                           " files beside the shared object: give the "
                           "distribution a RECORD that lists its own");
       }
@@ -180,69 +155,7 @@ class FolderListing {
   std::vector<std::string> paths_;
 };
 
-Result<std::vector<std::string>> ClaimedPaths(
-    int directory_fd, const std::optional<std::vector<RecordedFile>>& record,
-    const std::string& plugin_path) {
-  std::vector<std::string> paths;
-  if (record) {
-    for (const RecordedFile& file : *record) paths.push_back(file.path);
-  } else if (const size_t slash = plugin_path.find('/');
-             slash != std::string::npos) {
-    FolderListing listing(directory_fd);
-    RETURN_IF_ERROR(listing.Add(plugin_path.substr(0, slash)));
-    paths = std::move(listing).Take();
-  } else {
-    paths.push_back(plugin_path);
-  }
-  std::sort(paths.begin(), paths.end());
-  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  if (!std::binary_search(paths.begin(), paths.end(), plugin_path)) {
-    return Status(Code::kNotFound,
-                  "RECORD does not list " + Quoted(plugin_path) +
-                      ": install the distribution again, or without a RECORD");
-  }
-  return paths;
-}
-
 }  // namespace
-
-void RecordIndex::Read(int directory_fd) {
-  read_ = true;
-  const Listing listing = ListFolders(directory_fd, directory_);
-  // With a single distribution, no file can have another owner.
-  if (listing.folders.size() < 2) return;
-  for (const ListedFolder& folder : listing.folders) {
-    Distribution distribution;
-    distribution.directory = directory_;
-    distribution.dist_info = folder.name;
-    // The problems of its RECORD are reported where that distribution is read.
-    Diagnostics ignored;
-    const auto record = ReadRecord(directory_fd, distribution, ignored);
-    if (!record || !*record) continue;
-    for (const RecordedFile& file : **record) {
-      std::vector<Owner>& owners = owners_[file.path];
-      const bool known =
-          std::any_of(owners.begin(), owners.end(), [&](const Owner& owner) {
-            return owner.name == folder.normalized_name;
-          });
-      if (!known && owners.size() < 2) {
-        owners.push_back({folder.normalized_name, folder.name});
-      }
-    }
-  }
-}
-
-std::string RecordIndex::OtherOwner(int directory_fd,
-                                    const Distribution& distribution,
-                                    const std::string& path) {
-  if (!read_) Read(directory_fd);
-  const auto owners = owners_.find(path);
-  if (owners == owners_.end()) return "";
-  for (const Owner& owner : owners->second) {
-    if (owner.name != distribution.normalized_name) return owner.dist_info;
-  }
-  return "";
-}
 
 Result<ipc::UniqueFd> OpenInstalledFile(int directory_fd,
                                         const std::string& path,
@@ -271,68 +184,275 @@ Result<ipc::UniqueFd> OpenInstalledFile(int directory_fd,
   return file;
 }
 
-Result<std::vector<std::string>> VisiblePaths(
-    int directory_fd, const Distribution& distribution,
-    const std::optional<std::vector<RecordedFile>>& record,
-    const std::string& plugin_path, const struct stat& object,
-    RecordIndex& index, Diagnostics& diagnostics) {
-  ASSIGN_OR_RETURN(std::vector<std::string> paths,
-                   ClaimedPaths(directory_fd, record, plugin_path));
-  const std::string file = distribution.dist_info_path() + "/RECORD";
-  const bool is_private = (object.st_mode & 0444) != 0444;
-  std::map<std::string_view, std::string_view> hashes;
-  if (record) {
-    for (const RecordedFile& row : *record) hashes[row.path] = row.hash;
+std::string DoubtOf(const ipc::UniqueFd& file, const struct stat& object) {
+  if ((object.st_mode & 0444) != 0444) {
+    return "is as private as the backend's shared object";
   }
-  const size_t slash = plugin_path.find('/');
-  const std::string folder =
-      slash == std::string::npos ? "" : plugin_path.substr(0, slash + 1);
-  // Returns why a file might be no part of the package; empty if there is no
-  // doubt.
-  const auto doubt_of = [&](const std::string& path,
-                            const ipc::UniqueFd& opened) -> std::string {
-    if (is_private) return "is as private as the backend's shared object";
-    if ((folder.empty() || !path.starts_with(folder)) &&
-        !path.starts_with(distribution.dist_info + "/")) {
-      return "lies outside of the backend's folder";
+  return HasFurtherNames(file) ? "has further names (hard links)" : "";
+}
+
+OwnFiles::OwnFiles(int directory_fd, Distribution distribution,
+                   std::string plugin_path, const struct stat& object)
+    : directory_fd_(directory_fd),
+      distribution_(std::move(distribution)),
+      plugin_path_(std::move(plugin_path)),
+      object_(object) {}
+
+bool OwnFiles::Step() {
+  ++work_.steps;
+  if (work_.steps == 1) {
+    failure_ = ReadClaims();
+    if (!failure_.ok()) return true;
+    ListNeighbours();
+    return false;
+  }
+  if (!neighbours_.empty()) {
+    const std::string next = std::move(neighbours_.back());
+    neighbours_.pop_back();
+    ReadNeighbour(next);
+    if (neighbours_.empty() && !has_record_ && !sharer_.empty()) {
+      diagnostics_.push_back(
+          {Diagnostic::Severity::kWarning, distribution_.dist_info_path(), 0,
+           "the backend is shown its shared object alone, since what lies "
+           "beside it " +
+               sharer_ +
+               "; give the distribution a RECORD (bulkhead install)"});
+      claims_ = {{plugin_path_, ""}};
     }
-    return HasFurtherNames(opened) ? "has further names (hard links)" : "";
-  };
-  std::vector<std::string> accepted;
-  size_t refused = 0;
-  for (std::string& path : paths) {
-    const auto opened = OpenInstalledFile(directory_fd, path, object);
-    Status status = opened ? Status() : opened.error();
-    if (status.code() == Code::kNotFound) status = Status();
-    // The object may have several names: nobody reads it but its own code, and
-    // no package can take a backend away by naming the backend's object.
-    if (path == plugin_path) {
-      RETURN_IF_ERROR(status);
-    } else if (const std::string other =
-                   index.OtherOwner(directory_fd, distribution, path);
-               status.ok() && !other.empty()) {
-      status = Refused(path, "is also named by the RECORD of " + other);
-    } else if (opened) {
-      if (const std::string doubt = doubt_of(path, *opened); !doubt.empty()) {
-        status = CheckKnown(*opened, path, std::string(hashes[path]), doubt);
+    row_ = claims_.begin();
+    return false;
+  }
+  if (hashing_) {
+    HashPiece();
+    return false;
+  }
+  for (size_t i = 0; i < kRowsPerStep; ++i) {
+    if (row_ == claims_.end() || !failure_.ok()) break;
+    if (!JudgeRow()) return false;
+    ++row_;
+    ++work_.rows;
+  }
+  return row_ == claims_.end() || !failure_.ok();
+}
+
+Result<std::vector<OwnFile>> OwnFiles::Take() {
+  if (!failure_.ok()) return failure_;
+  if (refused_ > kMaxRefusals) {
+    diagnostics_.push_back({Diagnostic::Severity::kWarning,
+                            distribution_.dist_info_path() + "/RECORD", 0,
+                            "not shown to the backend: " +
+                                std::to_string(refused_ - kMaxRefusals) +
+                                " further files"});
+  }
+  return std::move(accepted_);
+}
+
+Status OwnFiles::ReadClaims() {
+  // Its problems are reported where the distribution is found.
+  Diagnostics ignored;
+  ASSIGN_OR_RETURN(const auto record,
+                   ReadRecord(directory_fd_, distribution_, ignored,
+                              kMaxBackendsRecordBytes));
+  has_record_ = record.has_value();
+  if (record && record->size() > kMaxBackendsRecordRows) {
+    return Status(Code::kResourceExhausted, RecordTooLong(record->size()));
+  }
+  if (record) {
+    for (const RecordedFile& row : *record) claims_[row.path] = row.hash;
+  } else if (const size_t slash = plugin_path_.find('/');
+             slash != std::string::npos) {
+    FolderListing listing(directory_fd_);
+    RETURN_IF_ERROR(listing.Add(plugin_path_.substr(0, slash)));
+    for (std::string& path : std::move(listing).Take()) {
+      claims_.emplace(std::move(path), "");
+    }
+  } else {
+    claims_.emplace(plugin_path_, "");
+  }
+  row_ = claims_.begin();
+  if (claims_.contains(plugin_path_)) return Status();
+  return Status(Code::kNotFound, RecordLacks(plugin_path_));
+}
+
+void OwnFiles::ListNeighbours() {
+  const Listing listing = ListFolders(directory_fd_, distribution_.directory);
+  for (const ListedFolder& folder : listing.folders) {
+    // Several versions of one distribution are the same distribution.
+    if (folder.normalized_name == distribution_.normalized_name) continue;
+    if (neighbours_.size() == kMaxNeighbours) {
+      sharer_ = "may belong to another distribution: there are too many";
+      break;
+    }
+    neighbours_.push_back(folder.name);
+  }
+}
+
+void OwnFiles::ReadNeighbour(const std::string& dist_info) {
+  ++work_.neighbours;
+  Distribution neighbour;
+  neighbour.directory = distribution_.directory;
+  neighbour.dist_info = dist_info;
+  if (const auto name = ParseFolderName(dist_info)) {
+    neighbour.normalized_name = NormalizedName(name->name);
+  }
+  if (neighbour_bytes_ >= kMaxNeighbourBytes) {
+    sharer_ =
+        "may belong to another distribution: their RECORDs list too many files";
+    neighbours_.clear();
+    return;
+  }
+  Diagnostics ignored;
+  const auto record =
+      ReadRecord(directory_fd_, neighbour, ignored, kMaxBackendsRecordBytes);
+  if (!record) {
+    if (SharesFolder(neighbour)) {
+      sharer_ = "may belong to " + dist_info +
+                ", whose RECORD cannot be read: " + record.error().message();
+    }
+    return;
+  }
+  if (!*record) {
+    if (SharesFolder(neighbour)) {
+      sharer_ = "may belong to " + dist_info + ", which has no RECORD";
+    }
+    return;
+  }
+  for (const RecordedFile& row : **record) {
+    neighbour_bytes_ += row.path.size() + row.hash.size() + 1;
+    if (claims_.contains(row.path)) owners_.emplace(row.path, dist_info);
+  }
+}
+
+bool OwnFiles::SharesFolder(const Distribution& neighbour) const {
+  const std::string folder = plugin_path_.substr(0, plugin_path_.find('/'));
+  if (folder == plugin_path_) return false;
+  if (NormalizedName(folder) == neighbour.normalized_name) return true;
+  Diagnostics ignored;
+  // Of any group: a package may have no backend, and files all the same.
+  const auto read = ReadDistribution(directory_fd_, neighbour.directory,
+                                     neighbour.dist_info, false, ignored);
+  return read &&
+         std::any_of(read->entry_points.begin(), read->entry_points.end(),
+                     [&](const EntryPoint& entry) {
+                       return entry.module.substr(0, entry.module.find('.')) ==
+                              folder;
+                     });
+}
+
+std::string OwnFiles::DoubtAbout(const std::string& path,
+                                 const ipc::UniqueFd& file) const {
+  const size_t slash = plugin_path_.find('/');
+  const bool of_metadata = path.starts_with(distribution_.dist_info + "/");
+  const bool beside = slash != std::string::npos &&
+                      path.starts_with(plugin_path_.substr(0, slash + 1));
+  if (const std::string doubt = DoubtOf(file, object_);
+      !doubt.empty() && (beside || of_metadata)) {
+    return doubt;
+  }
+  if (of_metadata) return "";
+  if (!beside) return "lies outside of the backend's folder";
+  return sharer_;
+}
+
+bool OwnFiles::JudgeRow() {
+  const std::string& path = row_->first;
+  const auto opened = OpenInstalledFile(directory_fd_, path, object_);
+  if (!opened && opened.error().code() != Code::kNotFound) {
+    path == plugin_path_ ? void(failure_ = opened.error())
+                         : Refuse(opened.error());
+    return true;
+  }
+  OwnFile file{.path = path, .hashed = {}};
+  // The object may have several names: nobody reads it but its own code, and no
+  // package can take a backend away by naming the backend's object.
+  if (path != plugin_path_) {
+    if (const auto owner = owners_.find(path); owner != owners_.end()) {
+      Refuse(Refused(path, "is also named by the RECORD of " + owner->second));
+      return true;
+    }
+    const std::string doubt = opened ? DoubtAbout(path, *opened) : "";
+    if (!doubt.empty()) {
+      const auto known = CheckKnown(*opened, doubt, file);
+      if (!known) return false;
+      if (!known->ok()) {
+        Refuse(*known);
+        return true;
       }
     }
-    if (status.ok()) {
-      accepted.push_back(std::move(path));
-      continue;
-    }
-    if (++refused <= kMaxRefusals) {
-      diagnostics.push_back({Diagnostic::Severity::kWarning, file, 0,
-                             "not shown to the backend: " + status.message()});
-    }
   }
-  if (refused > kMaxRefusals) {
-    diagnostics.push_back(
-        {Diagnostic::Severity::kWarning, file, 0,
-         "not shown to the backend: " + std::to_string(refused - kMaxRefusals) +
-             " further files"});
+  accepted_.push_back(std::move(file));
+  return true;
+}
+
+std::optional<Status> OwnFiles::CheckKnown(const ipc::UniqueFd& opened,
+                                           const std::string& doubt,
+                                           OwnFile& file) {
+  const std::string& recorded = row_->second;
+  const Status refused =
+      Refused(file.path, doubt +
+                             ", and RECORD does not have its hash: install the "
+                             "distribution again");
+  const size_t equals = recorded.find('=');
+  const auto algorithm = HashAlgorithmNamed(recorded.substr(0, equals));
+  if (!algorithm || !RecordHash::Parse(recorded)) return refused;
+  ipc::UniqueFd reading(
+      open(("/proc/self/fd/" + std::to_string(opened.get())).c_str(),
+           O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  struct stat info = {};
+  if (!reading || fstat(reading.get(), &info) != 0) {
+    return FromErrno(file.path, file.path);
   }
-  return accepted;
+  const FileIdentity identity = IdentityOf(info);
+  if (const auto known =
+          digests_.find({{identity.device, identity.inode}, *algorithm});
+      known != digests_.end()) {
+    std::string_view digest = std::string_view(recorded).substr(equals + 1);
+    // RECORD is written without padding, but padding is accepted.
+    while (digest.ends_with('=')) digest.remove_suffix(1);
+    file.hashed = identity;
+    return digest == known->second.digest && identity == known->second.identity
+               ? Status()
+               : refused;
+  }
+  const auto bytes = static_cast<uint64_t>(info.st_size);
+  if (bytes > kMaxHashedBytes || work_.hashed_bytes > kMaxHashedBytes - bytes) {
+    return Refused(file.path,
+                   doubt +
+                       ", and is too large to be compared with RECORD's "
+                       "hash: such files of a package may have " +
+                       std::to_string(kMaxHashedBytes) + " bytes together");
+  }
+  hashing_.emplace(Hashing{.file = std::move(reading),
+                           .identity = identity,
+                           .algorithm = *algorithm,
+                           .digest = Digest(*algorithm)});
+  return std::nullopt;
+}
+
+void OwnFiles::HashPiece() {
+  std::vector<char> piece(kPieceBytes);
+  const ssize_t got = read(hashing_->file.get(), piece.data(), piece.size());
+  if (got < 0 && errno == EINTR) return;
+  if (got > 0) {
+    hashing_->digest.Append({piece.data(), static_cast<size_t>(got)});
+    work_.hashed_bytes += static_cast<uint64_t>(got);
+  }
+  // A file that grows meanwhile is not the file that RECORD means.
+  if (got > 0 && work_.hashed_bytes <= kMaxHashedBytes) return;
+  struct stat info = {};
+  const bool same = got == 0 && fstat(hashing_->file.get(), &info) == 0 &&
+                    IdentityOf(info) == hashing_->identity;
+  const FileIdentity& file = hashing_->identity;
+  digests_[{{file.device, file.inode}, hashing_->algorithm}] = {
+      file, same ? hashing_->digest.Finish() : ""};
+  hashing_.reset();
+}
+
+void OwnFiles::Refuse(const Status& status) {
+  if (++refused_ > kMaxRefusals) return;
+  diagnostics_.push_back({Diagnostic::Severity::kWarning,
+                          distribution_.dist_info_path() + "/RECORD", 0,
+                          "not shown to the backend: " + status.message()});
 }
 
 }  // namespace bulkhead::discovery

@@ -3,17 +3,44 @@
 
 #include <sys/stat.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "core/base/digest.h"
 #include "core/discovery/distribution.h"
+#include "core/discovery/file_identity.h"
 #include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::discovery {
+
+// Opens an accepted file of the distribution whose shared object has the
+// attributes `object`, with O_PATH. Does not look at other distributions. Fails
+// with kNotFound if there is no such file, and with kInvalidArgument if the
+// file is refused; the message begins with the path in quotes.
+Result<ipc::UniqueFd> OpenInstalledFile(int directory_fd,
+                                        const std::string& path,
+                                        const struct stat& object);
+
+// Returns why an opened file beside an object with the attributes `object`
+// might be no part of the package, whatever RECORD says: then RECORD has to
+// know its content. Empty if there is no doubt.
+std::string DoubtOf(const ipc::UniqueFd& file, const struct stat& object);
+
+// A file that the sandbox of a backend shows.
+struct OwnFile {
+  std::string path;  // Relative to the directory that holds the dist-info.
+  // Set if the content was compared with RECORD: what is shown is this file.
+  std::optional<FileIdentity> hashed;
+
+  bool operator==(const OwnFile&) const = default;
+};
 
 // Decides which files a backend's sandbox may show. A package lists its files
 // itself, in RECORD, so a row of RECORD is a claim and not a permission. A row
@@ -26,69 +53,111 @@ namespace bulkhead::discovery {
 //   - can be read, and its folders entered, by everybody who can read the
 //     object;
 //   - has the hash that RECORD tells, if the object is not for everybody, if
-//   the
-//     file lies outside of the folder of the object and of the dist-info, or if
-//     it has further names (hard links). So a package names no file whose
-//     content it does not know;
+//     the file lies outside of the folder of the object and of the dist-info,
+//     if it has further names (hard links), or if another distribution without
+//     a RECORD may have it. So a package names no file whose content it does
+//     not know;
 //   - is named by the RECORD of no other distribution of the directory. The
 //     object itself may be: only its own code runs in its sandbox.
 //
-// Each refused row is a diagnostic. bulkheadd checks a file again before each
+// Without a RECORD, these are the files below the first component of
+// `plugin_path` that pass the same rules; but the object alone if it lies in
+// the directory itself, or if another distribution of the directory has no
+// RECORD either and shares that folder: nothing tells then whose a file is.
+//
+// Each refused file is a diagnostic. bulkheadd checks a file again before each
 // launch, and the sandbox shows exactly the inode that was checked.
-
-// The RECORD files of all distributions of one directory. Names each file's
-// distributions. Reads them once, when the first file is asked for: within the
-// bounds of ReadRecord for each distribution.
-class RecordIndex {
+//
+// Everything here is hostile and may be large, so the work is done when a
+// backend is started, in steps of some milliseconds, and within these bounds.
+// Blocks in each step as long as the file system does. Not thread-safe.
+//
+//   OwnFiles files(directory, distribution, plugin_path, object);
+//   while (!files.Step()) ...  // Let others run.
+//   ASSIGN_OR_RETURN(const std::vector<OwnFile> shown, files.Take());
+class OwnFiles {
  public:
-  // `directory` is the path of the directory, for messages. `directory_fd` is
-  // borrowed for each call.
-  explicit RecordIndex(std::string directory)
-      : directory_(std::move(directory)) {}
+  // The files without a RECORD, with their folders.
+  static constexpr size_t kMaxUnrecorded = 4096;
+  // What is hashed in all, each file once, however many names it has.
+  static constexpr uint64_t kMaxHashedBytes = uint64_t{4} << 30;
+  // What is read about other distributions. Beyond that, they may have any
+  // file.
+  static constexpr size_t kMaxNeighbours = 4096;
+  static constexpr size_t kMaxNeighbourBytes = size_t{64} << 20;
 
-  // Returns the dist-info folder of a distribution other than `distribution`
-  // that names `path`, or an empty string. Several versions of one distribution
-  // are the same distribution.
-  std::string OtherOwner(int directory_fd, const Distribution& distribution,
-                         const std::string& path);
-
- private:
-  struct Owner {
-    std::string name;       // normalized
-    std::string dist_info;  // the folder
+  // What was done so far, for tests: costs are counted and not timed.
+  struct Work {
+    uint64_t rows = 0;
+    uint64_t hashed_bytes = 0;
+    size_t neighbours = 0;
+    size_t steps = 0;
   };
 
-  void Read(int directory_fd);
+  // `directory_fd` is borrowed until the last step.
+  OwnFiles(int directory_fd, Distribution distribution, std::string plugin_path,
+           const struct stat& object);
 
-  std::string directory_;
-  bool read_ = false;
-  // At most two owners of different names for each path: two are enough to
-  // find one that is another.
-  std::unordered_map<std::string, std::vector<Owner>> owners_;
+  // Does the next part of the work. Returns whether it was the last one.
+  bool Step();
+  // Returns the accepted files, sorted; call it after the last step. Files that
+  // RECORD names and that do not exist are included, so that the start of the
+  // backend says what is missing. Fails with kNotFound if there is a RECORD
+  // that does not list the object, with kInvalidArgument if the object itself
+  // is refused, and with kResourceExhausted beyond a bound.
+  Result<std::vector<OwnFile>> Take();
+  // Says what was refused, at most the first few files one by one.
+  const Diagnostics& diagnostics() const { return diagnostics_; }
+  const Work& work() const { return work_; }
+
+ private:
+  struct Hashing {
+    ipc::UniqueFd file;
+    FileIdentity identity;
+    HashAlgorithm algorithm;
+    Digest digest;
+  };
+  using HashKey = std::pair<std::pair<uint64_t, uint64_t>, HashAlgorithm>;
+
+  Status ReadClaims();
+  void ListNeighbours();
+  void ReadNeighbour(const std::string& dist_info);
+  bool SharesFolder(const Distribution& neighbour) const;
+  // Judges the next row. Returns false if a file has to be hashed first.
+  bool JudgeRow();
+  std::string DoubtAbout(const std::string& path,
+                         const ipc::UniqueFd& file) const;
+  // Compares a file with RECORD and sets `file.hashed`. Returns nullopt if the
+  // file has to be hashed first.
+  std::optional<Status> CheckKnown(const ipc::UniqueFd& opened,
+                                   const std::string& doubt, OwnFile& file);
+  void HashPiece();
+  void Refuse(const Status& status);
+
+  const int directory_fd_;
+  const Distribution distribution_;
+  const std::string plugin_path_;
+  const struct stat object_;
+  Work work_;
+  bool has_record_ = false;
+  std::map<std::string, std::string> claims_;  // Path to RECORD's hash.
+  std::map<std::string, std::string>::const_iterator row_;
+  std::vector<std::string> neighbours_;  // dist-info folders still to be read.
+  size_t neighbour_bytes_ = 0;
+  std::map<std::string, std::string> owners_;  // Path to another's dist-info.
+  // Says, as a predicate, which other distribution may have files in the folder
+  // of the object.
+  std::string sharer_;
+  std::optional<Hashing> hashing_;
+  struct Hashed {
+    FileIdentity identity;
+    std::string digest;  // Empty if the file changed meanwhile.
+  };
+  std::map<HashKey, Hashed> digests_;
+  std::vector<OwnFile> accepted_;
+  size_t refused_ = 0;
+  Status failure_;
+  Diagnostics diagnostics_;
 };
-
-// Opens an accepted file of the distribution whose shared object has the
-// attributes `object`, with O_PATH. Does not look at other distributions. Fails
-// with kNotFound if there is no such file, and with kInvalidArgument if the
-// file is refused; the message begins with the path in quotes.
-Result<ipc::UniqueFd> OpenInstalledFile(int directory_fd,
-                                        const std::string& path,
-                                        const struct stat& object);
-
-// Returns the paths of the accepted files, relative to the directory; sorted.
-// Without a RECORD these are the accepted files below the first component of
-// `plugin_path`, at most kMaxUnrecorded with their folders, or the object alone
-// if it lies in the directory itself. Files that RECORD names and that do not
-// exist are included, so that the start of the backend says what is missing.
-// Adds a diagnostic for each of the first few refused files. Fails with
-// kNotFound if there is a RECORD that does not list the object, with
-// kInvalidArgument if the object itself is refused, and with kResourceExhausted
-// if there are too many files without a RECORD.
-inline constexpr size_t kMaxUnrecorded = 4096;
-Result<std::vector<std::string>> VisiblePaths(
-    int directory_fd, const Distribution& distribution,
-    const std::optional<std::vector<RecordedFile>>& record,
-    const std::string& plugin_path, const struct stat& object,
-    RecordIndex& index, Diagnostics& diagnostics);
 
 }  // namespace bulkhead::discovery

@@ -43,20 +43,28 @@ class InstalledFilesTest : public testing::Test {
 
   Result<Paths> Shown(const std::optional<Paths>& rows,
                       const std::string& plugin = "acme/libp.so") {
-    std::optional<std::vector<RecordedFile>> record;
+    const std::string record = acme_.dist_info + "/RECORD";
+    tree_.Remove(record);
     if (rows) {
-      record.emplace();
+      std::string text;
       for (const std::string& row : *rows) {
-        record->push_back({row, hashes_[row]});
+        text += row + "," + hashes_[row] + ",\n";
       }
+      tree_.Write(record, text);
     }
     struct stat object = {};
     EXPECT_EQ(stat((tree_ / plugin).c_str(), &object), 0);
     const ipc::UniqueFd directory = tree_.Open();
-    RecordIndex index(tree_.path());
-    diagnostics_.clear();
-    return VisiblePaths(directory.get(), acme_, record, plugin, object, index,
-                        diagnostics_);
+    OwnFiles files(directory.get(), acme_, plugin, object);
+    while (!files.Step()) {
+    }
+    const auto shown = files.Take();
+    diagnostics_ = files.diagnostics();
+    work_ = files.work();
+    if (!shown) return shown.error();
+    Paths paths;
+    for (const OwnFile& file : *shown) paths.push_back(file.path);
+    return paths;
   }
 
   // Expects that `row` is refused with one diagnostic that contains `why`.
@@ -75,6 +83,7 @@ class InstalledFilesTest : public testing::Test {
   Distribution acme_;
   std::map<std::string, std::string> hashes_;  // of RECORD, by path
   Diagnostics diagnostics_;
+  OwnFiles::Work work_;
 };
 
 TEST_F(InstalledFilesTest, RegularFilesOfRecordAreShown) {
@@ -218,10 +227,87 @@ TEST_F(InstalledFilesTest, WithoutARecordAnObjectWithoutFolderIsAlone) {
 }
 
 TEST_F(InstalledFilesTest, AFolderWithoutARecordIsBounded) {
-  for (size_t i = 0; i <= kMaxUnrecorded; ++i) {
+  for (size_t i = 0; i <= OwnFiles::kMaxUnrecorded; ++i) {
     WriteOpen("acme/files/" + std::to_string(i));
   }
   EXPECT_EQ(Shown(std::nullopt).error().code(), Code::kResourceExhausted);
+}
+
+TEST_F(InstalledFilesTest, TwoWithoutARecordInOneFolderSeeTheirObjectsAlone) {
+  WriteOpen("acme/model.bin");
+  tree_.WriteDistribution("other-1.0.dist-info", "other", "1.0",
+                          "[bulkhead.backends]\nother = acme.other:entry\n");
+  WriteOpen("acme/libother.so");
+  EXPECT_EQ(Shown(std::nullopt).value(), Paths{"acme/libp.so"});
+  ASSERT_EQ(diagnostics_.size(), 1u);
+  EXPECT_NE(diagnostics_[0].message.find("other-1.0.dist-info"),
+            std::string::npos);
+  // Elsewhere, nothing of the other's is in reach.
+  tree_.Write("other-1.0.dist-info/entry_points.txt",
+              "[bulkhead.backends]\nother = acme2.other:entry\n");
+  EXPECT_EQ(Shown(std::nullopt).value(),
+            (Paths{"acme/libother.so", "acme/libp.so", "acme/model.bin"}));
+}
+
+TEST_F(InstalledFilesTest, AFolderThatIsCalledAsAnotherWithoutRecordIsShared) {
+  WriteOpen("acme/model.bin");
+  acme_.dist_info = "evil-1.0.dist-info";
+  acme_.normalized_name = "evil";
+  tree_.Write("evil-1.0.dist-info/METADATA", "");
+  EXPECT_EQ(Shown(std::nullopt).value(), Paths{"acme/libp.so"});
+}
+
+TEST_F(InstalledFilesTest, AFileThatMayBeAnothersWithoutRecordNeedsItsHash) {
+  WriteOpen("acme/model.bin");
+  tree_.WriteDistribution("other-1.0.dist-info", "other", "1.0",
+                          "[bulkhead.backends]\nother = acme.other:entry\n");
+  ExpectRefused("acme/model.bin", "may belong to other-1.0.dist-info");
+  hashes_ = {{"acme/model.bin", kHashOfData}};
+  EXPECT_EQ(Shown(Paths{"acme/libp.so", "acme/model.bin"}).value().size(), 2u);
+}
+
+TEST_F(InstalledFilesTest, AFileOfManyNamesIsHashedOnceAndInPieces) {
+  constexpr size_t kBytes = size_t{5} << 20;
+  WriteOpen("acme/f0");
+  std::filesystem::resize_file(tree_ / "acme/f0", kBytes);
+  Paths rows = {"acme/libp.so", "acme/f0"};
+  for (int i = 1; i < 12; ++i) {
+    rows.push_back("acme/f" + std::to_string(i));
+    std::filesystem::create_hard_link(tree_ / "acme/f0", tree_ / rows.back());
+  }
+  for (const std::string& row : rows) hashes_[row] = kHashOfOther;
+  EXPECT_EQ(Shown(rows).value(), Paths{"acme/libp.so"});
+  EXPECT_EQ(work_.hashed_bytes, kBytes);
+  EXPECT_GE(work_.steps, 5u);
+}
+
+TEST_F(InstalledFilesTest, WhatIsHashedIsBounded) {
+  WriteOpen("huge");
+  std::filesystem::resize_file(tree_ / "huge", OwnFiles::kMaxHashedBytes + 1);
+  hashes_ = {{"huge", kHashOfOther}};
+  ExpectRefused("huge", "too large to be compared");
+  EXPECT_EQ(work_.hashed_bytes, 0u);
+}
+
+TEST_F(InstalledFilesTest, OtherDistributionsAreReadWithinABound) {
+  for (size_t i = 0; i <= OwnFiles::kMaxNeighbours; ++i) {
+    std::filesystem::create_directory(
+        tree_ / ("a" + std::to_string(i) + "-1.dist-info"));
+  }
+  WriteOpen("acme/model.bin");
+  // Any of those beyond the bound may have it.
+  ExpectRefused("acme/model.bin", "there are too many");
+  EXPECT_EQ(work_.neighbours, OwnFiles::kMaxNeighbours);
+  hashes_ = {{"acme/model.bin", kHashOfData}};
+  EXPECT_EQ(Shown(Paths{"acme/libp.so", "acme/model.bin"}).value().size(), 2u);
+}
+
+TEST_F(InstalledFilesTest, RowsAreJudgedInSteps) {
+  Paths rows = {"acme/libp.so"};
+  for (int i = 0; i < 2000; ++i) rows.push_back("acme/" + std::to_string(i));
+  EXPECT_EQ(Shown(rows).value().size(), rows.size());
+  EXPECT_EQ(work_.rows, rows.size());
+  EXPECT_GE(work_.steps, 8u);
 }
 
 TEST_F(InstalledFilesTest, RefusalsAreBounded) {

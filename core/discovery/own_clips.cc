@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "core/base/bounded_file.h"
+#include "core/base/record_hash.h"
 #include "core/base/status_macros.h"
 #include "core/base/text.h"
 #include "core/discovery/installed_files.h"
@@ -17,13 +18,16 @@
 namespace bulkhead::discovery {
 namespace {
 
-Status Judge(int directory_fd, const std::vector<std::string>& visible_paths,
+Status Judge(int directory_fd, const std::vector<RecordedFile>* rows,
              const struct stat& object, OwnClip& clip) {
   // First, since its words are more exact than those about RECORD.
   ASSIGN_OR_RETURN(const ipc::UniqueFd file,
                    OpenInstalledFile(directory_fd, clip.path, object));
-  if (!std::binary_search(visible_paths.begin(), visible_paths.end(),
-                          clip.path)) {
+  const RecordedFile* row = nullptr;
+  for (size_t i = 0; rows != nullptr && i < rows->size(); ++i) {
+    if ((*rows)[i].path == clip.path) row = &(*rows)[i];
+  }
+  if (row == nullptr) {
     return Status(Code::kInvalidArgument,
                   Quoted(clip.path) +
                       " is not among the files that RECORD lists and that are "
@@ -38,6 +42,14 @@ Status Judge(int directory_fd, const std::vector<std::string>& visible_paths,
                       std::to_string(kMaxOwnClipBytes));
   }
   clip.identity = IdentityOf(info);
+  if (const std::string doubt = DoubtOf(file, object); !doubt.empty()) {
+    clip.hash = row->hash;
+    if (!RecordHash::Parse(row->hash)) {
+      return Status(Code::kInvalidArgument,
+                    Quoted(clip.path) + " " + doubt +
+                        ", and RECORD does not have its hash");
+    }
+  }
   return Status();
 }
 
@@ -45,13 +57,13 @@ Status Judge(int directory_fd, const std::vector<std::string>& visible_paths,
 
 std::vector<OwnClip> FindOwnClips(
     int directory_fd, const std::string& dist_info, const Manifest& manifest,
-    const std::vector<std::string>& visible_paths, const struct stat& object,
+    const std::vector<RecordedFile>* rows, const struct stat& object,
     const std::string& file, Diagnostics& diagnostics) {
   std::vector<OwnClip> clips;
   for (const HealthCheckClip& named : manifest.health_check) {
     OwnClip clip{.path = dist_info + "/" + named.path,
                  .picture_md5s = named.picture_md5s};
-    const Status judged = Judge(directory_fd, visible_paths, object, clip);
+    const Status judged = Judge(directory_fd, rows, object, clip);
     if (!judged.ok()) {
       clip.fault = judged.message();
       diagnostics.push_back({Diagnostic::Severity::kWarning, file, 0,
@@ -86,6 +98,14 @@ Result<std::string> ReadOwnClip(const std::string& directory,
     return Status(Code::kNotFound, Quoted(clip.path) +
                                        " has changed since the backend was "
                                        "found");
+  }
+  if (!clip.hash.empty()) {
+    ASSIGN_OR_RETURN(RecordHash hash, RecordHash::Parse(clip.hash));
+    hash.Add(bytes);
+    if (!hash.Matches()) {
+      return Status(Code::kInvalidArgument,
+                    Quoted(clip.path) + " does not have the hash in RECORD");
+    }
   }
   return bytes;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/discovery/distribution.h"
 #include "core/discovery/file_identity.h"
 #include "core/discovery/manifest.h"
 #include "core/include/bulkhead/diagnostic.h"
@@ -28,6 +29,8 @@ struct OwnClip {
   std::string path;  // Relative to the directory that holds the dist-info.
   std::vector<std::string> picture_md5s;
   FileIdentity identity = {};
+  // Set if RECORD has to know the content: the hash that it tells.
+  std::string hash = {};
   // Why the clip cannot be used, as a clause; empty if it can.
   std::string fault = {};
 
@@ -35,12 +38,12 @@ struct OwnClip {
 };
 
 // Returns the clips that `manifest` names, below the folder `dist_info` of the
-// open directory. `visible_paths` are the accepted files of the distribution,
-// `object` the attributes of its shared object. Each fault is also a
+// open directory. `rows` are those of RECORD, or null; `object` are the
+// attributes of the shared object. Each fault is also a
 // diagnostic, for which `file` is the manifest's path.
 std::vector<OwnClip> FindOwnClips(
     int directory_fd, const std::string& dist_info, const Manifest& manifest,
-    const std::vector<std::string>& visible_paths, const struct stat& object,
+    const std::vector<RecordedFile>* rows, const struct stat& object,
     const std::string& file, Diagnostics& diagnostics);
 
 // Returns the contents of a clip below the directory with the path `directory`.

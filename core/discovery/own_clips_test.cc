@@ -37,10 +37,12 @@ class OwnClipsTest : public testing::Test {
     Manifest manifest;
     manifest.health_check = {{.path = path, .picture_md5s = {"a"}}};
     diagnostics_.clear();
-    std::vector<OwnClip> clips = FindOwnClips(
-        tree_.Open().get(), kInfo, manifest,
-        {std::string(kInfo) + "/clip.ivf", std::string(kInfo) + "/clips/b.ivf"},
-        object_, "bulkhead.toml", diagnostics_);
+    const std::vector<RecordedFile> rows = {
+        {std::string(kInfo) + "/clip.ivf", hash_},
+        {std::string(kInfo) + "/clips/b.ivf", ""}};
+    std::vector<OwnClip> clips =
+        FindOwnClips(tree_.Open().get(), kInfo, manifest, &rows, object_,
+                     "bulkhead.toml", diagnostics_);
     EXPECT_EQ(clips.size(), 1u);
     EXPECT_EQ(diagnostics_.size(), clips[0].fault.empty() ? 0u : 1u);
     return clips[0];
@@ -48,6 +50,7 @@ class OwnClipsTest : public testing::Test {
 
   TemporaryTree tree_;
   struct stat object_ = {};
+  std::string hash_;  // Of clip.ivf, in RECORD.
   Diagnostics diagnostics_;
 };
 
@@ -57,6 +60,19 @@ TEST_F(OwnClipsTest, AFileOfTheDistributionIsRead) {
   EXPECT_EQ(ReadOwnClip(tree_.path(), Find("clip.ivf")).value(), "media");
   EXPECT_EQ(ReadOwnClip(tree_.path(), Find("clips/b.ivf")).value(),
             "more media");
+}
+
+TEST_F(OwnClipsTest, AClipWithFurtherNamesNeedsItsHash) {
+  Write("elsewhere", "data");
+  std::filesystem::create_directory(tree_ / kInfo);
+  std::filesystem::create_hard_link(tree_ / "elsewhere",
+                                    tree_ / (std::string(kInfo) + "/clip.ivf"));
+  EXPECT_NE(Find("clip.ivf").fault.find("further names"), std::string::npos);
+  hash_ = "sha256=2SmKENGwc1g33EvYXaxkGw887yekfl1TpU8vP1svz_o";
+  EXPECT_EQ(ReadOwnClip(tree_.path(), Find("clip.ivf")).error().code(),
+            Code::kInvalidArgument);
+  hash_ = "sha256=Om6weQ85rIfJTzhWst0sXREOaBFgImGpqSPTuyOtyLc";
+  EXPECT_EQ(ReadOwnClip(tree_.path(), Find("clip.ivf")).value(), "data");
 }
 
 TEST_F(OwnClipsTest, AFaultSaysWhichFileAndWhy) {

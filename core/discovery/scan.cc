@@ -86,7 +86,14 @@ class Assembler {
   void Adopt(Distribution distribution, SearchedPlace& place) {
     const auto [seen, is_new] = adopted_.try_emplace(
         distribution.normalized_name, result_.distributions.size());
-    if (!is_new) {
+    const auto is_built_in = [this](size_t index) {
+      return result_.places[result_.distributions[index].place]
+          .directory.built_in;
+    };
+    // A package cannot remove what comes with Bulkhead by calling itself so.
+    if (!is_new && place.directory.built_in && !is_built_in(seen->second)) {
+      seen->second = result_.distributions.size();
+    } else if (!is_new) {
       result_.diagnostics.push_back(
           {Diagnostic::Severity::kNote, distribution.dist_info_path(), 0,
            "shadowed by " +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct ScanOptions {
   // others get name and version from the folder. Problems of files that are not
   // needed are not reported.
   std::string group;
+  // How many changed folders one scan of ScanCache reads (scan_cache.h).
+  size_t max_folders = 32768;
 };
 
 // Reads the metadata of every distribution on the path, in the order of the
@@ -33,7 +36,8 @@ struct ScanOptions {
 //
 // Several distributions may have the same normalized folder name. Then the
 // first directory wins and, within a directory, the one with METADATA and the
-// highest version; the others are reported.
+// highest version; the others are reported. A distribution of Bulkhead's own is
+// not hidden by one of the same name that comes first: both are returned.
 //
 // Never fails: a broken item becomes a diagnostic. Changes nothing and keeps no
 // file open. Thread-safe. ScanCache is quicker for repeated scans.

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/bounded_file.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::discovery {
@@ -94,6 +95,9 @@ std::shared_ptr<const Scan> ScanCache::Rescan(
                            (clock_() - kTrustedAge).time_since_epoch())
                            .count();
   folders_read_ = 0;
+  unread_ = 0;
+  folders_left_ = options_.max_folders;
+  bytes_left_ = kMaxBytes;
   bool changed = !scan_ || places_.size() != plugin_path.size();
   std::vector<Place> old = std::exchange(places_, {});
   SeenDirectories seen;
@@ -145,10 +149,31 @@ bool ScanCache::Refresh(const SearchDirectory& directory, SeenDirectories& seen,
     place.trusted = place.own_file_system && IsOld(state) &&
                     !HasError(place.reading.listing.diagnostics);
   }
+  // First those that no scan has read, so that one gets to each of them.
+  size_t unread = 0;
+  std::vector<size_t> known;
   for (size_t i = 0; i < place.folders.size(); ++i) {
+    if (place.folders[i].read) {
+      known.push_back(i);
+      continue;
+    }
+    changed |= RefreshFolder(fd.get(), directory, i, place);
+    unread += !place.folders[i].read;
+  }
+  for (const size_t i : known) {
     changed |= RefreshFolder(fd.get(), directory, i, place);
   }
-  return changed;
+  unread_ += unread;
+  if (unread == 0) return changed;
+  place.reading.diagnostics.push_back(
+      {Diagnostic::Severity::kError, directory.path, 0,
+       std::to_string(unread) + " of its " +
+           std::to_string(place.folders.size()) +
+           " .dist-info folders are not read yet, since one search reads " +
+           std::to_string(options_.max_folders) + " folders and " +
+           std::to_string(kMaxBytes) +
+           " bytes: uninstall what fills the directory"});
+  return true;
 }
 
 bool ScanCache::RefreshListing(int fd, const SearchDirectory& directory,
@@ -191,9 +216,22 @@ bool ScanCache::RefreshFolder(int fd, const SearchDirectory& directory,
       (!reading.metadata_read || state_of("/METADATA") == folder.metadata)) {
     return false;
   }
+  const FileState entry_points = state_of("/entry_points.txt");
+  const uint64_t bytes =
+      entry_points.kind == FileState::Kind::kAbsent ? 0
+      : entry_points.kind == FileState::Kind::kRegular
+          ? std::min(static_cast<uint64_t>(entry_points.bytes),
+                     uint64_t{kMaxMetadataBytes})
+          : kMaxMetadataBytes;
+  if (!directory.built_in) {
+    if (folders_left_ == 0 || bytes_left_ < bytes) return false;
+    --folders_left_;
+    bytes_left_ -= bytes;
+  }
+  folder.read = true;
   // The states are taken before reading: a later change is seen next time.
   if (may_trust) {
-    folder.entry_points = state_of("/entry_points.txt");
+    folder.entry_points = entry_points;
     folder.metadata = state_of("/METADATA");
   }
   FolderReading read = ReadFolder(fd, directory.path, listed, options_.group);

@@ -51,6 +51,12 @@ namespace bulkhead::discovery {
 // page. bulkhead.toml, RECORD and the objects are not cached here; Discover()
 // reads them for the few distributions that have a backend.
 //
+// A directory may have any number of folders, and each may have a large file.
+// One scan reads at most `max_folders`, and entry_points.txt of at most
+// kMaxBytes together; Bulkhead's own directories do not count. It leaves out
+// the rest, says so in a diagnostic of the directory, and unread() tells. The
+// next scan goes on with those.
+//
 // Keeps no descriptor open and watches nothing between calls. Not thread-safe,
 // but the scans that it returns may be used on any thread.
 class ScanCache {
@@ -61,6 +67,7 @@ class ScanCache {
   // file system of this kernel: ext3 stores whole seconds, others the tick of
   // the timer or finer.
   static constexpr std::chrono::seconds kTrustedAge{2};
+  static constexpr uint64_t kMaxBytes = uint64_t{16} << 20;
 
   // Tests pass a `clock`; the times of files come from the system's clock.
   explicit ScanCache(ScanOptions options = {},
@@ -76,6 +83,8 @@ class ScanCache {
 
   // Returns how many folders the last Rescan() had to read.
   size_t folders_read() const { return folders_read_; }
+  // Returns how many folders no Rescan() has read yet.
+  size_t unread() const { return unread_; }
 
  private:
   // The state of a file according to lstat; differs if the file has changed.
@@ -93,6 +102,7 @@ class ScanCache {
     FileState entry_points;
     FileState metadata;
     bool trusted = false;
+    bool read = false;
   };
   struct Place {
     FileState state;
@@ -121,6 +131,9 @@ class ScanCache {
   std::shared_ptr<const Scan> scan_;
   uint64_t generation_ = 0;
   size_t folders_read_ = 0;
+  size_t unread_ = 0;
+  size_t folders_left_ = 0;  // That this scan may still read.
+  uint64_t bytes_left_ = 0;
 };
 
 }  // namespace bulkhead::discovery

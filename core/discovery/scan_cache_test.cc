@@ -420,6 +420,50 @@ class Mutator {
   std::mt19937 random_;
 };
 
+TEST_F(ScanCacheTest, AFullDirectoryIsReadInTurnsAndHidesNothing) {
+  TemporaryTree full;
+  constexpr size_t kMost = 100;
+  for (size_t i = 0; i < kMost + 9; ++i) {
+    fs::create_directory(full / ("a" + std::to_string(i) + "-1.dist-info"));
+  }
+  full.WriteDistribution("z-1.dist-info", "z", "1", kText);
+  const std::vector<SearchDirectory> path = {{full.path(), "test"}};
+  ScanCache cache({.group = "g", .max_folders = kMost}, Later);
+  const auto first = cache.Rescan(path);
+  EXPECT_EQ(cache.folders_read(), kMost);
+  EXPECT_EQ(cache.unread(), 10u);
+  ASSERT_EQ(first->diagnostics.size(), 1u);
+  EXPECT_EQ(first->diagnostics[0].file, full.path());
+  const auto second = cache.Rescan(path);
+  EXPECT_EQ(cache.unread(), 0u);
+  EXPECT_TRUE(second->diagnostics.empty());
+  EXPECT_EQ(second->distributions.back().entry_points.size(), 1u);
+
+  // Bulkhead's own directories have no bound.
+  ScanCache own({.group = "g", .max_folders = kMost}, Later);
+  EXPECT_EQ(
+      own.Rescan({{full.path(), "test", true}})->distributions.back().name,
+      "z");
+}
+
+TEST_F(ScanCacheTest, LargeFilesAreReadInTurns) {
+  TemporaryTree full;
+  constexpr size_t kLarge = size_t{1} << 20;
+  constexpr size_t kFiles = 2 * ScanCache::kMaxBytes / kLarge;
+  for (size_t i = 0; i < kFiles; ++i) {
+    const std::string file =
+        "a" + std::to_string(i) + "-1.dist-info/entry_points.txt";
+    full.Write(file, "");
+    fs::resize_file(full / file, kLarge);
+  }
+  ScanCache cache({.group = "g"}, Later);
+  cache.Rescan({{full.path(), "test"}});
+  EXPECT_EQ(cache.folders_read(), kFiles / 2);
+  EXPECT_EQ(cache.unread(), kFiles / 2);
+  cache.Rescan({{full.path(), "test"}});
+  EXPECT_EQ(cache.unread(), 0u);
+}
+
 TEST_F(ScanCacheTest, EqualsAFreshScanAfterAnyChanges) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));

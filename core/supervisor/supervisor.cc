@@ -309,6 +309,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
         static_cast<kj::TaskSet::ErrorHandler&>(*this));
   }
   if (configuration.getEager() && EnsureTier().ok()) {
+    catalog_->LookEverywhere();
     for (const Catalog::BackendPointer& backend : catalog_->Usable()) {
       tasks_.add(backend->lifecycle().EnsureReady().ignoreResult().attach(
           Catalog::BackendPointer(backend)));

@@ -306,6 +306,102 @@ TEST_F(Autoload, OfTwoThatClaimADeviceTheFirstHasIt) {
   EXPECT_TRUE(said);
 }
 
+TEST_F(Autoload, APackageCalledCpuGetsNoCallThatNamesNoDevice) {
+  tree_.InstallOpenreg("cpu");
+  tree_.Write("cpu-1.0.dist-info/bulkhead.toml", "devices = [\"cpu\"]\n");
+  tree_.InstallOpenreg("acme");
+  tree_.Write("acme-1.0.dist-info/bulkhead.toml", "devices = [\"cpu\"]\n");
+  // It would hide the distribution that the built-in cpu belongs to.
+  tree_.Write("bulkhead_cpu-99.dist-info/METADATA",
+              "Metadata-Version: 2.1\nName: bulkhead-cpu\nVersion: 99\n");
+  const auto host = NewHost();
+  for (const char* device : {"", "cpu", "cpu/cpu"}) {
+    const auto video = host->OpenVideo(clip(), {.device = device});
+    ASSERT_TRUE(video) << video.error();
+    const BackendReport report = host->Backends().value();
+    for (const BackendInfo& backend : report.backends) {
+      const bool own = backend.file.starts_with(LibexecDirectory() + "/");
+      EXPECT_EQ(backend.incarnation, own && backend.name == "cpu" ? 1u : 0u)
+          << backend.file;
+      if (own || backend.name != "cpu") continue;
+      ExpectOutcome(
+          Escape(80), std::string("device \"") + device + "\"",
+          "not used: reserved",
+          backend.reason.find("reserved_name = true") != std::string::npos
+              ? "not used: reserved"
+              : backend.state + ": " + backend.reason);
+    }
+  }
+
+  std::ofstream(tree_.path() + "/grants.toml")
+      << "[[grant]]\nbackend = \"cpu\"\nany_hash = true\n"
+         "reserved_name = true\n";
+  HostOptions options = Options({tree_.path()});
+  options.grants = tree_.path() + "/grants.toml";
+  const auto told = NewHost(options);
+  const BackendReport report = told->Backends().value();
+  EXPECT_EQ(report.backends.at(1).file, tree_.Object("cpu"));
+  EXPECT_EQ(report.backends.at(1).reason, "");
+}
+
+// What packages write about themselves delays nobody who asks for another
+// device, and each start examines the files of its own backend alone.
+TEST_F(Autoload, HugeMetadataDelaysNobodyElse) {
+  tree_.InstallOpenreg("zgood");
+  // 2 MB of RECORD for four entry points.
+  std::string record = "long/liblong.so,,\n";
+  for (int i = 0; record.size() < 2'000'000; ++i) {
+    record += "long/" + std::to_string(i) + ",,\n";
+  }
+  tree_.InstallOpenreg("long");
+  tree_.Write("long-1.0.dist-info/RECORD", record);
+  tree_.Write("long-1.0.dist-info/entry_points.txt",
+              "[bulkhead.backends]\nl1 = long.long:a\nl2 = long.long:b\n"
+              "l3 = long.long:c\nl4 = long.long:d\n");
+  // Twelve names of one sparse file, whose hash RECORD does not have.
+  tree_.InstallOpenreg("sparse");
+  const std::string first = tree_.path() + "/sparse/f0";
+  std::ofstream(first).close();
+  std::filesystem::resize_file(first, 100'000'000);
+  std::ofstream rows(tree_.DistInfo("sparse") + "/RECORD", std::ios::app);
+  for (int i = 0; i < 12; ++i) {
+    const std::string name = "sparse/f" + std::to_string(i);
+    if (i > 0) {
+      std::filesystem::create_hard_link(first, tree_.path() + "/" + name);
+    }
+    rows << name << ",sha256=" << std::string(43, 'A') << ",\n";
+  }
+  rows.close();
+  // Folders that are read before "zgood".
+  for (int i = 0; i < 9'000; ++i) {
+    std::filesystem::create_directory(tree_.DistInfo("a" + std::to_string(i)));
+  }
+
+  const auto host = NewHost();
+  ExpectOutcome(Escape(81), "cpu beside huge metadata", "decodes",
+                Decode(*host, "") ? "decodes" : "does not decode");
+  ExpectOutcome(Escape(81), "a backend behind 9,000 folders", "decodes",
+                Decode(*host, "zgood/openreg") ? "decodes" : "does not decode");
+  for (const char* name : {"l1", "l2", "l3", "l4"}) {
+    EXPECT_THAT(Info(*host, name).reason, HasSubstr("rows")) << name;
+  }
+  // Its start reads the file once, and others start meanwhile.
+  auto starting = std::async(std::launch::async,
+                             [&] { return host->Prewarm("sparse/openreg"); });
+  AwaitState(*host, "sparse", "starting");
+  ExpectDecodes(*host, "openreg/openreg");
+  const Status started = starting.get();
+  ExpectOutcome(Escape(81), "twelve names of one sparse file", Code::kOk,
+                started);
+  bool told = false;
+  const BackendReport report = host->Backends().value();
+  for (const Diagnostic& diagnostic : report.diagnostics) {
+    told |= diagnostic.message.find("not shown to the backend: \"sparse/f") !=
+            std::string::npos;
+  }
+  EXPECT_TRUE(told);
+}
+
 TEST_F(Autoload, WhatIsDroppedNamesTheRule) {
   tree_.InstallOpenreg("alpha");
   tree_.InstallOpenreg("beta");

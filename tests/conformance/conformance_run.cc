@@ -14,6 +14,7 @@ ProgramResult RunConformance(const std::vector<std::string>& arguments) {
   return RunProgram(
       command,
       {.environment = {{"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()},
+                       {"BULKHEAD_GRANTS", GrantsOfReservedNames()},
                        {"BULKHEAD_STATE_DIR", TemporaryDirectory() + "/state"}},
        .limit = kLimitOfConformance});
 }

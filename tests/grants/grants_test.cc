@@ -11,6 +11,7 @@
 #include "tests/grants/asking_installation.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/rows.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -177,6 +178,30 @@ TEST_F(Grants, RecordShowsTheDistributionsOwnFilesAndGrantsNothing) {
   }
   EXPECT_SAYS(outcome, "load read inside.txt: errno");
   EXPECT_SAYS(said_, "\"asking/folder\" is not a regular file");
+}
+
+TEST_F(Grants, WithoutARecordNobodySeesTheFilesOfAnotherInTheSameFolder) {
+  fs::remove(at_.plugins() + "/asking-0.1.0.dist-info/RECORD");
+  const std::string asking = at_.plugins() + "/asking/";
+  at_.Write("plugins/asking/theirs.txt", "of the other distribution");
+  at_.Write("plugins/asking/libother.so", "of the other distribution");
+  at_.Ask("",
+          "read " + asking + "theirs.txt\nread " + asking + "libother.so\n");
+  EXPECT_SAYS(Attempt(), "load read theirs.txt: ok");
+
+  at_.Write("plugins/other-1.0.dist-info/METADATA",
+            "Metadata-Version: 2.1\nName: other\nVersion: 1.0\n");
+  at_.Write("plugins/other-1.0.dist-info/entry_points.txt",
+            "[bulkhead.backends]\nother = asking.other:entry\n");
+  // The list of what it attempts is no longer its own either.
+  const std::string outcome = Attempt();
+  for (const std::string file : {"theirs.txt", "libother.so"}) {
+    ExpectOutcome(Escape(82), file, "not read",
+                  outcome.find(file + ": ok") == std::string::npos ? "not read"
+                                                                   : outcome);
+  }
+  EXPECT_SAYS(said_, "shown its shared object alone");
+  EXPECT_SAYS(said_, "may belong to other-1.0.dist-info, which has no RECORD");
 }
 
 TEST_F(Grants, AFileThatOthersMayWriteGrantsNothing) {

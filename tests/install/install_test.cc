@@ -42,8 +42,9 @@ class Install : public testing::Test {
     options.environment.push_back({"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()});
     return RunProgram(arguments, options);
   }
-  static Json RunForJson(const std::vector<std::string>& arguments) {
-    const ProgramResult result = Run(arguments);
+  static Json RunForJson(const std::vector<std::string>& arguments,
+                         const ProgramOptions& options = {}) {
+    const ProgramResult result = Run(arguments, options);
     EXPECT_EQ(result.exit_code, 0) << result.Describe();
     return Json::parse(result.output, nullptr, false);
   }
@@ -55,15 +56,20 @@ class Install : public testing::Test {
     EXPECT_EQ(result.output, "");
   }
 
-  // Returns the file of the backend `openreg`, since Bulkhead comes with one
-  // too.
-  std::string FileOfOpenreg() {
-    const Json report =
-        RunForJson({"--plugin-path", directory_, "backends", "--json"});
+  // Returns the file of the usable backend `openreg`, since Bulkhead comes with
+  // one too.
+  std::string FileOfOpenreg(const ProgramOptions& options = {}) {
+    const Json report = RunForJson(
+        {"--plugin-path", directory_, "backends", "--json"}, options);
     for (const Json& backend : report["backends"]) {
-      if (backend["name"] == "openreg") return backend["file"];
+      if (backend["name"] == "openreg" && backend["state"] == "discovered") {
+        return backend["file"];
+      }
     }
     return "";
+  }
+  static ProgramOptions NameGranted() {
+    return {.environment = {{"BULKHEAD_GRANTS", GrantsOfReservedNames()}}};
   }
 
  private:
@@ -84,12 +90,18 @@ TEST_F(Install, WheelIsFoundDecodesAndGoes) {
   EXPECT_EQ(done["on_plugin_path"], false);
   ASSERT_EQ(done["backends"].size(), 1u);
   EXPECT_EQ(done["backends"][0]["name"], "openreg");
-  EXPECT_TRUE(done["diagnostics"].empty()) << done["diagnostics"];
+  // The name is that of a backend of Bulkhead's own.
+  ASSERT_EQ(done["diagnostics"].size(), 1u) << done["diagnostics"];
+  EXPECT_NE(std::string(done["diagnostics"][0]["message"])
+                .find("the name openreg is that of a backend that comes with"),
+            std::string::npos);
+  EXPECT_FALSE(FileOfOpenreg().starts_with(directory())) << FileOfOpenreg();
 
-  EXPECT_TRUE(FileOfOpenreg().starts_with(directory())) << FileOfOpenreg();
+  EXPECT_TRUE(FileOfOpenreg(NameGranted()).starts_with(directory()));
   const auto decode = [&](const char* device) {
     return Run({"--plugin-path", directory(), "decode", clip, "--frames",
-                "0:30", "--device", device});
+                "0:30", "--device", device},
+               NameGranted());
   };
   const ProgramResult installed = decode("openreg:1");
   EXPECT_EQ(installed.exit_code, 0) << installed.Describe();
@@ -99,7 +111,7 @@ TEST_F(Install, WheelIsFoundDecodesAndGoes) {
       {"uninstall", "bulkhead_openreg", "--from", directory(), "--json"});
   EXPECT_EQ(gone["name"], "bulkhead-openreg");
   EXPECT_TRUE(fs::is_empty(directory()));
-  EXPECT_FALSE(FileOfOpenreg().starts_with(directory()));
+  EXPECT_FALSE(FileOfOpenreg(NameGranted()).starts_with(directory()));
 }
 
 TEST_F(Install, SaysWhatWasDone) {

@@ -212,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(
                                               fs::perms(0644));
                               fs::create_hard_link(path + ".secret", path);
                             },
-                            "is not among the files"},
+                            "has further names (hard links)"},
                     Hostile{"folder",
                             [](const std::string& path) {
                               fs::create_directory(path);

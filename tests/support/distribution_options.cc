@@ -10,6 +10,7 @@ HostOptions DistributionOptions() {
   options.libexec_dir = LibexecDirectory();
   options.plugin_path = {DistributionDirectory()};
   options.autoload = true;
+  options.grants = GrantsOfReservedNames();
   return options;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 namespace bulkhead::tests {
@@ -58,6 +59,19 @@ void CopyForAll(const std::string& from, const std::string& to) {
   for (const auto& entry : fs::recursive_directory_iterator(to)) {
     fs::permissions(entry.path(), fs::perms(0755));
   }
+}
+
+std::string GrantsOfReservedNames() {
+  const std::string path = TemporaryDirectory() + "/reserved_names.toml";
+  std::ofstream grants(path);
+  for (const char* name : {"cpu", "openreg"}) {
+    grants << "[[grant]]\nbackend = \"" << name
+           << "\"\nany_hash = true\nreserved_name = true\n";
+  }
+  grants.close();
+  // A file that others may write would grant nothing.
+  fs::permissions(path, fs::perms(0600));
+  return path;
 }
 
 std::string TemporaryDirectory() {

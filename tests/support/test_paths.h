@@ -31,6 +31,11 @@ std::string PathFromEnvironment(const char* name);
 // exist.
 void CopyForAll(const std::string& from, const std::string& to);
 
+// Writes a grants.toml with which any object may be called as Bulkhead's own
+// backends are, and returns its path. A test of cpu or openreg as a
+// distribution of its own needs it.
+std::string GrantsOfReservedNames();
+
 // Returns a directory that only this test writes, without a slash at the end.
 std::string TemporaryDirectory();
 

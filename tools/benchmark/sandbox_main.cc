@@ -20,6 +20,7 @@
 
 #include "core/base/status_macros.h"
 #include "core/discovery/discover.h"
+#include "core/discovery/installed_files.h"
 #include "core/supervisor/backend/ending_reapers.h"
 #include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/sandbox/expected_calls.h"
@@ -68,7 +69,8 @@ struct Programs {
 
 Result<Programs> Programs::Find(const std::string& libexec) {
   const discovery::Discovery found = discovery::Discover(
-      discovery::ScanPluginPath({{libexec + "/backends", "built-in"}}), {});
+      discovery::ScanPluginPath({{libexec + "/backends", "built-in", true}}),
+      {});
   ASSIGN_OR_RETURN(
       const discovery::BackendCandidate* const cpu,
       discovery::FindBackend(found, {.backend = "cpu", .name = "cpu"}));
@@ -86,8 +88,18 @@ Result<Programs> Programs::Find(const std::string& libexec) {
           ipc::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0))),
       .description = {.object_path = cpu->directory + "/" + cpu->plugin_path,
                       .entry_symbol = cpu->entry_point.attr}};
-  for (const std::string& path : cpu->visible_paths) {
-    const std::string file = cpu->directory + "/" + path;
+  struct stat object = {};
+  if (fstat(programs.plugin.get(), &object) != 0) {
+    return Status(Code::kNotFound, "cannot examine cpu's shared object");
+  }
+  discovery::OwnFiles files(opened.directory.get(),
+                            discovery::DistributionOf(*cpu), cpu->plugin_path,
+                            object);
+  while (!files.Step()) {
+  }
+  ASSIGN_OR_RETURN(const std::vector<discovery::OwnFile> own, files.Take());
+  for (const discovery::OwnFile& shown : own) {
+    const std::string file = cpu->directory + "/" + shown.path;
     const ipc::UniqueFd object(open(file.c_str(), O_PATH | O_CLOEXEC));
     programs.description.files.push_back(
         {file, sandbox::IdentityOf(object.get())});

@@ -17,6 +17,8 @@
 #include "core/base/bounded_file.h"
 #include "core/base/text.h"
 #include "core/discovery/distribution.h"
+#include "core/discovery/entry_points.h"
+#include "core/discovery/reserved_names.h"
 #include "core/discovery/version.h"
 #include "tools/install/directory_lock.h"
 #include "tools/install/installed.h"
@@ -302,6 +304,17 @@ Result<Installation> InstallInto(const DirectoryLock& lock,
   done.files = staged->files.size();
   done.entry_points = EntryPoints(std::move(distribution->entry_points));
   done.diagnostics = std::move(staged->diagnostics);
+  for (const EntryPoint& entry : done.entry_points.Select(
+           {.group = std::string(discovery::kBackendGroup)})) {
+    if (!discovery::IsReservedBackend(entry.name)) continue;
+    done.diagnostics.push_back(
+        {Diagnostic::Severity::kWarning, done.dist_info + "/entry_points.txt",
+         entry.line,
+         "the backend will not be used: " +
+             discovery::NameIsReserved(entry.name) +
+             "; `bulkhead backends` says what an operator writes who wants "
+             "it in place of Bulkhead's own"});
+  }
   done.unchanged = IsIdle(*plan, lock.fd(), staging, *staged);
   if (done.unchanged) return done;
   Status status = transaction->Execute(*plan);

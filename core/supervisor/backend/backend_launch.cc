@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "core/base/status_macros.h"
-#include "core/discovery/installed_files.h"
+#include "core/discovery/file_identity.h"
 #include "core/supervisor/backend/granting.h"
 #include "core/supervisor/backend/workers.h"
 #include "core/supervisor/sandbox/expected_calls.h"
@@ -59,21 +59,24 @@ BackendLaunch::BackendLaunch(const discovery::BackendCandidate& candidate,
                              unsigned number, const StartContext& context,
                              discovery::OpenedBackend opened,
                              ipc::UniqueFd object_copy,
+                             std::vector<discovery::OwnFile> own_files,
                              grants::Effective granted)
     : candidate_(candidate),
       number_(number),
       context_(context),
       opened_(std::move(opened)),
       object_copy_(std::move(object_copy)),
+      own_files_(std::move(own_files)),
       granted_(std::move(granted)) {}
 
 Result<std::shared_ptr<BackendLaunch>> BackendLaunch::Prepare(
     const discovery::BackendCandidate& candidate, unsigned number,
     const StartContext& context, discovery::OpenedBackend opened,
-    ipc::UniqueFd object_copy, grants::Effective granted) {
-  std::shared_ptr<BackendLaunch> launch(
-      new BackendLaunch(candidate, number, context, std::move(opened),
-                        std::move(object_copy), std::move(granted)));
+    ipc::UniqueFd object_copy, std::vector<discovery::OwnFile> files,
+    grants::Effective granted) {
+  std::shared_ptr<BackendLaunch> launch(new BackendLaunch(
+      candidate, number, context, std::move(opened), std::move(object_copy),
+      std::move(files), std::move(granted)));
   ASSIGN_OR_RETURN(launch->files_, launch->CheckFiles());
   return launch;
 }
@@ -84,7 +87,7 @@ Result<std::vector<BackendLaunch::SeenFile>> BackendLaunch::CheckFiles() const {
     return CannotExamine(ObjectPath(candidate_));
   }
   std::vector<SeenFile> files;
-  for (const std::string& path : candidate_.visible_paths) {
+  for (const auto& [path, hashed] : own_files_) {
     const auto file =
         discovery::OpenInstalledFile(opened_.directory.get(), path, object);
     if (!file) {
@@ -94,6 +97,12 @@ Result<std::vector<BackendLaunch::SeenFile>> BackendLaunch::CheckFiles() const {
     }
     struct stat info = {};
     if (fstat(file->get(), &info) != 0) return CannotExamine(path);
+    if (hashed && *hashed != discovery::IdentityOf(info)) {
+      return Status(Code::kBackendUnavailable,
+                    path +
+                        " has changed since it was compared with RECORD; "
+                        "try again when it is complete");
+    }
     files.push_back(
         {.file = {candidate_.directory + "/" + path,
                   sandbox::IdentityOf(file->get())},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/discovery/discover.h"
+#include "core/discovery/installed_files.h"
 #include "core/grants/grants.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/incarnation.h"
@@ -34,14 +35,15 @@ namespace bulkhead::supervisor {
 // loop's thread.
 class BackendLaunch {
  public:
-  // Checks that the distribution's files are its own (installed_files.h).
-  // `candidate` and `context` are borrowed. `number` is unique among the
-  // backends. `object_copy` is the copy that is loaded, if there is one
-  // (object_verification.h).
+  // Checks `files` again, which are those of the distribution
+  // (installed_files.h). `candidate` and `context` are borrowed. `number` is
+  // unique among the backends. `object_copy` is the copy that is loaded, if
+  // there is one (object_verification.h).
   static Result<std::shared_ptr<BackendLaunch>> Prepare(
       const discovery::BackendCandidate& candidate, unsigned number,
       const StartContext& context, discovery::OpenedBackend opened,
-      ipc::UniqueFd object_copy, grants::Effective granted);
+      ipc::UniqueFd object_copy, std::vector<discovery::OwnFile> files,
+      grants::Effective granted);
   BackendLaunch(const BackendLaunch&) = delete;
   BackendLaunch& operator=(const BackendLaunch&) = delete;
 
@@ -61,7 +63,9 @@ class BackendLaunch {
 
   BackendLaunch(const discovery::BackendCandidate& candidate, unsigned number,
                 const StartContext& context, discovery::OpenedBackend opened,
-                ipc::UniqueFd object_copy, grants::Effective granted);
+                ipc::UniqueFd object_copy,
+                std::vector<discovery::OwnFile> own_files,
+                grants::Effective granted);
   Result<std::vector<SeenFile>> CheckFiles() const;
 
   const discovery::BackendCandidate& candidate_;
@@ -69,6 +73,7 @@ class BackendLaunch {
   const StartContext& context_;
   const discovery::OpenedBackend opened_;
   const ipc::UniqueFd object_copy_;
+  const std::vector<discovery::OwnFile> own_files_;
   const grants::Effective granted_;
   std::vector<SeenFile> files_;  // set by Prepare()
 };

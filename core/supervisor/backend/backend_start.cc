@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/backend/backend_start.h"
 
+#include <sys/stat.h>
+
 #include <chrono>
 #include <cstdint>
 #include <utility>
@@ -22,6 +24,9 @@ using std::chrono::milliseconds;
 
 // A process's socket closes a moment before its end is reported.
 constexpr milliseconds kProbeEndPatience{500};
+
+// Enough to hash gigabytes. Only the start of this backend waits.
+constexpr milliseconds kMostExamination{60'000};
 
 }  // namespace
 
@@ -83,8 +88,9 @@ void BackendStart::Abandon() {
 
 kj::Promise<Status> BackendStart::Attempt() {
   granted_ = Granted().effective;
-  auto opened = discovery::OpenBackend(candidate_);
-  if (!opened) return std::move(opened).error();
+  auto found = discovery::OpenBackend(candidate_);
+  if (!found) return std::move(found).error();
+  auto opened = std::make_shared<discovery::OpenedBackend>(*std::move(found));
   const int object = opened->plugin.get();
   return VerifyComplete(object)
       .then([this, object](Status verified) -> kj::Promise<Status> {
@@ -97,10 +103,13 @@ kj::Promise<Status> BackendStart::Attempt() {
           return Status();
         });
       })
-      .then([this, opened = *std::move(opened)](
-                Status verified) mutable -> kj::Promise<Status> {
+      .then([this, opened](Status verified) -> kj::Promise<Status> {
         if (!verified.ok()) return verified;
-        Status launched = Launch(std::move(opened));
+        return FindFiles(*opened);
+      })
+      .then([this, opened](Status examined) -> kj::Promise<Status> {
+        if (!examined.ok()) return examined;
+        Status launched = Launch(std::move(*opened));
         if (!launched.ok()) return launched;
         return incarnation_->AwaitReady(context_.start_deadline)
             .then([this](Status status) -> kj::Promise<Status> {
@@ -108,6 +117,35 @@ kj::Promise<Status> BackendStart::Attempt() {
               return Probe();
             });
       });
+}
+
+kj::Promise<Status> BackendStart::FindFiles(
+    const discovery::OpenedBackend& opened) {
+  struct stat object = {};
+  if (fstat(opened.plugin.get(), &object) != 0) {
+    return Status(Code::kBackendUnavailable, "its object cannot be examined");
+  }
+  own_files_.emplace(opened.directory.get(),
+                     discovery::DistributionOf(candidate_),
+                     candidate_.plugin_path, object);
+  return ExamineFiles(context_.port.getTimer().now() +
+                      kMostExamination.count() * kj::MILLISECONDS);
+}
+
+kj::Promise<Status> BackendStart::ExamineFiles(kj::TimePoint limit) {
+  kj::Timer& timer = context_.port.getTimer();
+  if (own_files_->Step()) return Status();
+  if (timer.now() > limit) {
+    return Status(Code::kBackendUnavailable,
+                  "to find out which files are its own took longer than " +
+                      std::to_string(kMostExamination.count()) +
+                      " ms: ship fewer or smaller files beside the backend");
+  }
+  // A timer and not evalLater(): kj polls descriptors only when nothing is
+  // ready.
+  return timer.afterDelay(0 * kj::SECONDS).then([this, limit] {
+    return ExamineFiles(limit);
+  });
 }
 
 kj::Promise<Status> BackendStart::VerifyComplete(int object) {
@@ -179,10 +217,14 @@ Status BackendStart::BlamingProbe(Status status) {
 
 Status BackendStart::Launch(discovery::OpenedBackend opened) {
   granted_ = Granted().effective;
-  ASSIGN_OR_RETURN(
-      launch_,
-      BackendLaunch::Prepare(candidate_, number_, context_, std::move(opened),
-                             std::move(object_copy_), granted_));
+  auto files = own_files_->Take();
+  diagnostics_ = own_files_->diagnostics();
+  own_files_.reset();
+  if (!files) return std::move(files).error();
+  ASSIGN_OR_RETURN(launch_,
+                   BackendLaunch::Prepare(
+                       candidate_, number_, context_, std::move(opened),
+                       std::move(object_copy_), *std::move(files), granted_));
   ASSIGN_OR_RETURN(incarnation_, launch_->Launch());
   // Keeps no files open that nobody will launch with.
   if (!StartsByExec(candidate_)) launch_.reset();

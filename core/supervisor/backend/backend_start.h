@@ -12,6 +12,7 @@
 
 #include "core/control/crash_note.h"
 #include "core/discovery/discover.h"
+#include "core/discovery/installed_files.h"
 #include "core/grants/grants.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/backend_launch.h"
@@ -26,7 +27,8 @@
 
 namespace bulkhead::supervisor {
 
-// One attempt to start a backend: opens and verifies the files, launches a
+// One attempt to start a backend: opens and verifies the files, finds out which
+// of those beside the object are its own (installed_files.h), launches a
 // zygote that loads the object, and has a probe worker count the devices. Every
 // wait has a deadline. Every message from the zygote and the probe is
 // validated.
@@ -78,6 +80,8 @@ class BackendStart {
   // Returns LibrariesInstalledNs() of the time before the attempt.
   int64_t libraries_ns() const { return libraries_ns_; }
   const HashVerdicts& hash_verdicts() const { return hash_verdicts_; }
+  // Says which files of the distribution the backend is not shown.
+  const Diagnostics& diagnostics() const { return diagnostics_; }
 
  private:
   kj::Promise<Status> Attempt();
@@ -98,6 +102,10 @@ class BackendStart {
   // Checks the object against each of the granted hashes, from the last to the
   // first.
   kj::Promise<void> VerifyGrants(int object, std::vector<std::string> hashes);
+  // Finds the files of the distribution, in steps between which the event loop
+  // runs: packages decide how much there is to examine. Borrows `opened`.
+  kj::Promise<Status> FindFiles(const discovery::OpenedBackend& opened);
+  kj::Promise<Status> ExamineFiles(kj::TimePoint limit);
   Status Launch(discovery::OpenedBackend opened);
   kj::Promise<Status> Probe();
   // Waits until the worker that counts the devices has ended, and says how.
@@ -126,6 +134,8 @@ class BackendStart {
   std::optional<QuarantineRecord> quarantine_;
   std::vector<CountedDevice> devices_;
   HashVerdicts hash_verdicts_;
+  std::optional<discovery::OwnFiles> own_files_;  // While they are examined.
+  Diagnostics diagnostics_;
   grants::Effective granted_;
 };
 

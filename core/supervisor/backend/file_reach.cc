@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/backend/file_reach.h"
 
-#include <algorithm>
+#include <cstddef>
 
 namespace bulkhead::supervisor {
 
 std::string ObstacleToFiles(const discovery::BackendCandidate& candidate,
                             sandbox::Reach reach) {
   if (!reach.own_uid || reach.own_root) return "";
-  const auto is_needed = [&](const std::string& path) {
-    return path != candidate.plugin_path &&
-           !(candidate.directory + "/" + path)
-                .starts_with(candidate.dist_info + "/");
-  };
-  const auto files = std::count_if(candidate.visible_paths.begin(),
-                                   candidate.visible_paths.end(), is_needed);
+  const size_t files = candidate.files_beside;
   if (files == 0) return "";
   const std::string closed = sandbox::ClosedDirectoryAbove(
       candidate.directory + "/" + candidate.plugin_path);

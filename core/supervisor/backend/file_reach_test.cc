@@ -19,8 +19,7 @@ discovery::BackendCandidate AcmeIn(const std::string& directory) {
   acme.directory = directory;
   acme.dist_info = directory + "/acme-1.0.dist-info";
   acme.plugin_path = "acme/libacme.so";
-  acme.visible_paths = {"acme-1.0.dist-info/RECORD", "acme/libacme.so",
-                        "acme/model.bin"};
+  acme.files_beside = 1;
   return acme;
 }
 
@@ -40,7 +39,7 @@ TEST(FileReachTest, AClosedDirectoryIsNamedWhereFilesLieBeside) {
       << obstacle;
 
   auto alone = acme;
-  alone.visible_paths.pop_back();
+  alone.files_beside = 0;
   EXPECT_EQ(ObstacleToFiles(alone, kByPath), "");
   EXPECT_EQ(ObstacleToFiles(acme, {.own_uid = true, .own_root = true}), "");
   EXPECT_EQ(ObstacleToFiles(acme, {}), "");

@@ -169,6 +169,10 @@ std::vector<std::string> Lifecycle::DescribeAccess(
         {Diagnostic::Severity::kWarning, ObjectPath(candidate_), 0, obstacle});
   }
   const bool runs = state() == State::kReady;
+  if (start_) {
+    const Diagnostics& of_files = start_->diagnostics();
+    diagnostics.insert(diagnostics.end(), of_files.begin(), of_files.end());
+  }
   return DescribeGrants(candidate_, Granted(), context_.reach(),
                         runs ? &start_->granted() : nullptr, diagnostics);
 }

@@ -7,6 +7,7 @@
 #include "core/base/status_macros.h"
 #include "core/control/capability_messages.h"
 #include "core/discovery/entry_points.h"
+#include "core/discovery/reserved_names.h"
 #include "core/grants/permissions.h"
 #include "core/include/bulkhead/diagnostic.h"
 
@@ -19,6 +20,8 @@ using discovery::BackendCandidate;
 // More diagnostics than this say nothing new about a directory full of broken
 // packages.
 constexpr size_t kMaxDiagnostics = 1000;
+// How many searches one request may make, each of which reads other folders.
+constexpr int kMostLooks = 4;
 
 schema::Backend::State ToSchema(BackendState state) {
   using Schema = schema::Backend::State;
@@ -110,13 +113,60 @@ Catalog::Catalog(std::vector<discovery::SearchDirectory> plugin_path,
       cache_({.group = std::string(discovery::kBackendGroup)}),
       watch_(context.port),
       tasks_(*this) {
-  Refresh();
+  Refresh(Reach::kOwn);
   tasks_.add(AwaitChanges());
+  // Reads the other directories once the application has had time to open its
+  // first streams.
+  NoteChange();
 }
 
-void Catalog::Refresh() {
+void Catalog::RefreshAll() {
+  Refresh();
+  for (int more = 1; more < kMostLooks && cache_.unread() > 0; ++more) {
+    Refresh();
+  }
+}
+
+void Catalog::LookEverywhere() {
+  if (!looked_everywhere_) Refresh();
+}
+
+bool Catalog::IsOwn(const discovery::DeviceName& device) const {
+  const auto& grants = context_.grants.Latest().grants;
+  const bool taken =
+      std::any_of(grants.begin(), grants.end(),
+                  [](const auto& grant) { return grant.reserved_name; });
+  return !taken && (device.backend.empty()
+                        ? device.name == discovery::kReservedDevice
+                        : discovery::IsReservedBackend(device.backend));
+}
+
+void Catalog::Refresh(Reach reach) {
+  looked_everywhere_ |= reach == Reach::kEverywhere;
+  std::vector<discovery::SearchDirectory> searched;
+  std::vector<discovery::SearchedPlace> unsearched;
+  for (const discovery::SearchDirectory& directory : plugin_path_) {
+    const bool loaded = std::any_of(
+        loads_.begin(), loads_.end(),
+        [&](const auto& load) { return load.directory == directory.path; });
+    if (directory.built_in ||
+        (reach == Reach::kEverywhere && (selection_.autoload || loaded))) {
+      searched.push_back(directory);
+    } else {
+      unsearched.push_back({.directory = directory,
+                            .outcome = selection_.autoload
+                                           ? "not searched yet"
+                                           : "not searched, since autoload is "
+                                             "off (" +
+                                                 selection_.autoload_rule +
+                                                 "=0)"});
+    }
+  }
   discovery::Discovery latest =
-      discovery::Discover(*cache_.Rescan(plugin_path_), selection_, loads_);
+      discovery::Discover(*cache_.Rescan(searched), selection_, loads_,
+                          context_.grants.Latest().grants);
+  latest.places.insert(latest.places.end(), unsearched.begin(),
+                       unsearched.end());
   std::vector<BackendPointer> backends;
   present_.clear();
   const auto take = [&](const BackendCandidate& candidate) {
@@ -175,13 +225,32 @@ Result<Catalog::BackendPointer> Catalog::Find(
       return backend;
     }
   }
+  if (!looked_everywhere_ && IsOwn(device)) {
+    Refresh(Reach::kOwn);
+    if (const auto found = discovery::FindBackend(discovery_, device)) {
+      return BackendOf(*found);
+    }
+  }
   Refresh();
-  ASSIGN_OR_RETURN(
-      const BackendCandidate* candidate,
-      discovery::FindBackend(discovery_, device, [this](const auto& candidate) {
-        return BackendOf(&candidate)->lifecycle().reason();
-      }));
-  return BackendOf(candidate);
+  const auto find = [&] {
+    return discovery::FindBackend(
+        discovery_, device, [this](const BackendCandidate& candidate) {
+          return BackendOf(&candidate)->lifecycle().reason();
+        });
+  };
+  auto found = find();
+  if (!found && found.error().code() == Code::kNotFound &&
+      cache_.unread() > 0) {
+    RefreshAll();
+    found = find();
+  }
+  if (found) return BackendOf(*found);
+  // What is installed there is unknown, so it may well be there.
+  const bool switched_off =
+      !selection_.autoload && found.error().code() == Code::kNotFound;
+  return switched_off ? Status(Code::kBackendUnavailable,
+                               std::move(found).error().message())
+                      : std::move(found).error();
 }
 
 Result<std::vector<Catalog::BackendPointer>> Catalog::Load(
@@ -191,7 +260,7 @@ Result<std::vector<Catalog::BackendPointer>> Catalog::Load(
   const bool is_new =
       std::find(loads_.begin(), loads_.end(), load) == loads_.end();
   if (is_new) loads_.push_back(load);
-  Refresh();
+  RefreshAll();
   std::vector<BackendPointer> loaded;
   Status failure;
   for (size_t i = 0; i < backends_.size(); ++i) {
@@ -215,7 +284,7 @@ Result<std::vector<Catalog::BackendPointer>> Catalog::Load(
 }
 
 Result<Catalog::BackendPointer> Catalog::Named(const std::string& name) {
-  Refresh();
+  RefreshAll();
   BackendPointer found;
   std::string names;
   for (const BackendPointer& backend : backends_) {
@@ -341,7 +410,7 @@ Catalog::BackendPointer Catalog::OfSession(uint64_t session) const {
 }
 
 void Catalog::Describe(sandbox::Tier tier, schema::Backends::Builder out) {
-  Refresh();
+  RefreshAll();
   Diagnostics found = discovery_.diagnostics;
   const Diagnostics& grants = context_.grants.Latest().diagnostics;
   found.insert(found.end(), grants.begin(), grants.end());

@@ -27,6 +27,11 @@ namespace bulkhead::supervisor {
 // when a backend is about to be started, a device is not found, or the backends
 // are listed. Files that did not change are not read again (scan_cache.h).
 //
+// Whoever asks for a device of Bulkhead's own gets it without a look at what
+// strangers have installed: those directories are read half a second after the
+// start, or when another device is asked for, the backends are listed or one is
+// loaded. With autoload off they are not read at all.
+//
 // When the files of a backend change:
 // - A backend that does not run is replaced at once by one from the new files.
 // - For a backend that runs, a successor is started beside it and checked
@@ -48,6 +53,9 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   // `context` must outlive this object.
   Catalog(std::vector<discovery::SearchDirectory> plugin_path,
           discovery::Selection selection, const StartContext& context);
+
+  // Reads all directories of the plugin path unless that was done before.
+  void LookEverywhere();
 
   // Returns the backend that has `device`; see discovery::FindBackend.
   Result<BackendPointer> Find(const discovery::DeviceName& device);
@@ -103,7 +111,14 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   // Returns the backend in its place, or null if it has left it.
   BackendPointer InPlace(unsigned number) const;
   void LookAgain() override { NoteChange(); }
-  void Refresh();
+  // Reads the files again: of all directories, or of Bulkhead's own alone.
+  enum class Reach { kEverywhere, kOwn };
+  void Refresh(Reach reach = Reach::kEverywhere);
+  // Reads everything again, in several searches if directories are very full:
+  // what fills a directory hides no backend beyond it.
+  void RefreshAll();
+  // Returns whether no package can have the device.
+  bool IsOwn(const discovery::DeviceName& device) const;
   kj::Promise<Status> Reload(BackendPointer backend);
   // Replaces a running backend by one from the present files. Joins an attempt
   // that is under way.
@@ -135,6 +150,7 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   const discovery::Selection selection_;
   const StartContext& context_;
   discovery::ScanCache cache_;
+  bool looked_everywhere_ = false;
   std::vector<discovery::ExplicitLoad> loads_;
   discovery::Discovery discovery_;
   std::vector<BackendPointer> backends_;  // in the order of discovery_.backends

@@ -108,6 +108,7 @@ kj::Promise<void> Catalog::Settle(unsigned rounds_left) {
         // for the changes that are handled here.
         Refresh();
         settling_ = false;
+        if (cache_.unread() > 0) NoteChange();
         ReplaceChanged();
         return kj::READY_NOW;
       });

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/discovery/reading_bounds.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <tuple>
+
+#include "core/discovery/candidate_files.h"
+#include "core/discovery/discover.h"
+
+namespace bulkhead::discovery {
+namespace {
+
+// Returns how many bytes of a distribution's files may be read.
+size_t CostOf(const Distribution& distribution, size_t backends) {
+  const auto size_of = [&](const std::string& name, size_t most) -> size_t {
+    struct stat info = {};
+    if (lstat((distribution.dist_info_path() + "/" + name).c_str(), &info) !=
+        0) {
+      return 0;
+    }
+    return S_ISREG(info.st_mode)
+               ? std::min(static_cast<size_t>(info.st_size), most)
+               : most;
+  };
+  // The manifest is parsed for each backend.
+  return size_of("RECORD", kMaxBackendsRecordBytes) +
+         backends * size_of("bulkhead.toml", kMaxManifestBytes);
+}
+
+}  // namespace
+
+std::vector<std::string> Refusals(const Scan& scan, const Selection& selection,
+                                  const std::vector<ExplicitLoad>& loads) {
+  struct Cost {
+    bool of_others;
+    size_t bytes;
+    size_t index;
+    size_t backends;
+  };
+  std::vector<Cost> costs;
+  for (size_t i = 0; i < scan.distributions.size(); ++i) {
+    const Distribution& distribution = scan.distributions[i];
+    const bool built_in = scan.places[distribution.place].directory.built_in;
+    const bool loaded =
+        std::any_of(loads.begin(), loads.end(), [&](const auto& load) {
+          return load.MayMean(distribution.dist_info_path());
+        });
+    size_t backends = 0;
+    for (const EntryPoint& entry_point : distribution.entry_points) {
+      backends += entry_point.group == kBackendGroup &&
+                  backends < kMaxBackendsOfOne &&
+                  !selection.RuleAgainst(entry_point.name, built_in || loaded);
+    }
+    if (backends == 0) continue;
+    costs.push_back({!built_in, CostOf(distribution, backends), i, backends});
+  }
+  std::stable_sort(
+      costs.begin(), costs.end(), [](const Cost& a, const Cost& b) {
+        return std::tie(a.of_others, a.bytes) < std::tie(b.of_others, b.bytes);
+      });
+  std::vector<std::string> refusals(scan.distributions.size());
+  size_t bytes = 0;
+  size_t backends = 0;
+  for (const Cost& cost : costs) {
+    bytes += cost.bytes;
+    backends += cost.backends;
+    if (bytes <= kMaxBytesOfAll && backends <= kMaxBackendsOfAll) continue;
+    refusals[cost.index] =
+        "its files were not read, since too much is installed: RECORD and "
+        "bulkhead.toml of all packages with backends may have " +
+        std::to_string(kMaxBytesOfAll) + " bytes, and there may be " +
+        std::to_string(kMaxBackendsOfAll) +
+        " backends, of which the smaller ones come first; uninstall some, or "
+        "choose with " +
+        selection.enabled_rule;
+  }
+  return refusals;
+}
+
+}  // namespace bulkhead::discovery
