@@ -212,7 +212,7 @@ TEST_F(WorkerChannelTest, AnEventLoopIsWokenForEveryReply) {
     EXPECT_FALSE(IsReadable(channel_->wake_fd()));
     Reply(i);
     const uint64_t one = 1;
-    ASSERT_EQ(::write(fds_[3].get(), &one, sizeof(one)), 8);
+    ASSERT_EQ(::write(fds_[4].get(), &one, sizeof(one)), 8);
     EXPECT_TRUE(IsReadable(channel_->wake_fd()));
     channel_->ClearWake();
     EXPECT_TRUE(channel_->TryRead().value());

@@ -74,6 +74,10 @@ void LyingSession::Attach() {
   replies_ = ipc::MappedRegion::Map(descriptors_[kReplies].get(), true,
                                     ipc::RingGeometry::kReplyRegionBytes)
                  .value();
+  // The pool can be mapped at no other number than these have.
+  for (const int mapped : {kRequests, kReplies, kWindow}) {
+    descriptors_[static_cast<size_t>(mapped)].reset();
+  }
   reader_.emplace(requests_->bytes(), header(),
                   ipc::RingGeometry::kRequestRingBytes);
   writer_.emplace(replies_->writable_bytes(), host_header(),

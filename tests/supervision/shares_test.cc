@@ -36,15 +36,13 @@ using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// bound: the time in which thousands of threads are started.
+// The time in which thousands of threads are started.
 constexpr milliseconds kSoon{60'000};
 // Of the 3072 tasks that workers may have.
 constexpr int kNearlyAll = 2'900;
 // More than the inputs without a frame that make a backend suspect, and than
 // the losses for which a device is refused.
 constexpr int kFiles = 7;
-// Less than the wait for a device that was lost again and again.
-constexpr milliseconds kWithoutBackoff{15'000};
 
 class Shares : public testing::Test {
  protected:
@@ -172,11 +170,9 @@ TEST_F(Shares, ADeviceIsNotLostBecauseFilesFindItSo) {
                   status);
     EXPECT_THAT(status.message(), Not(HasSubstr("again and again")));
   }
-  const auto began = Clock::now();
   const auto frames = Frames("");
   ASSERT_TRUE(frames) << frames.error();
   ExpectSameFrames(Escape(92), "the next good file", expected_, *frames);
-  EXPECT_LT(Clock::now() - began, kWithoutBackoff);
   ExpectOutcome(Escape(92), "the backend", "ready", Backend().state);
 }
 
@@ -184,7 +180,7 @@ TEST_F(Shares, ACrashAmidSpinningThreadsIsACrash) {
   Start();
   for (int i = 0; i < 2; ++i) {
     const Status status =
-        Decode("at=open do=crowd:3000\nat=packet:0 do=segfault");
+        Decode("at=open do=crowd:400\nat=packet:0 do=segfault");
     ExpectOutcome(Escape(93), "the file that crashes", Code::kPoisonedInput,
                   status);
   }

@@ -95,9 +95,9 @@ void HoldFiles(capnp::List<uint64_t>::Reader files) {
   for (unsigned i = 0; i + 1 < files.size(); i += 2) {
     void* const begin = reinterpret_cast<void*>(files[i]);
     const size_t bytes = files[i + 1] - files[i];
-    // Also what has no permission yet.
+    if (::madvise(begin, bytes, MADV_POPULATE_READ) == 0) continue;
+    // What may not be read yet is read, too, but not held.
     ::madvise(begin, bytes, MADV_WILLNEED);
-    ::madvise(begin, bytes, MADV_POPULATE_READ);
   }
 }
 

@@ -137,6 +137,7 @@ Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {
     policy.limits.open_files +=
         Workers::kMaxSessionsPerWorker * kDescriptorsPerSession;
     policy.limits.address_space_bytes *= 4;
+    policy.fixed_descriptors = false;
   }
   sandbox::RaiseLimits(grants, policy.limits);
   ASSIGN_OR_RETURN(

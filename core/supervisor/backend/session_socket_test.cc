@@ -77,6 +77,7 @@ TEST_F(SessionSocketTest, AnEndIsAwaitedAsLongAsThreadsEnd) {
   const ipc::ForkedChild child = ipc::ForkedChild::Prepared([] {
     for (int quarters = 2; quarters < 10; quarters += 2) {
       std::thread([quarters] {
+        // bound: the life of the thread, a part of the patience.
         std::this_thread::sleep_for(quarters * kPatience / 4);
       }).detach();
     }

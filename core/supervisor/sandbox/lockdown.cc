@@ -59,7 +59,8 @@ void WriteDevices(const Policy& policy, schema::Lockdown::Builder lockdown) {
 
 GrantedCalls CallsOf(const Policy& policy) {
   return {.ioctl_types = policy.ioctl_types,
-          .devices = !DeviceNumbers(policy).empty()};
+          .devices = !DeviceNumbers(policy).empty(),
+          .fixed_descriptors = policy.fixed_descriptors};
 }
 
 Result<ipc::UniqueFd> SealedCopy(kj::ArrayPtr<const kj::byte> bytes) {

@@ -127,6 +127,8 @@ struct Policy {
   // True to turn off speculative store bypass and indirect branch speculation
   // for good, if the machine lets a process do so (README.md).
   bool disable_speculation = true;
+  // False for a worker of many sessions, see GrantedCalls.
+  bool fixed_descriptors = true;
 };
 
 // Returns the policy for `plugin`: the loader's libraries, the plugin's files

@@ -124,8 +124,10 @@ TEST(SyscallTablesTest, OnlyThreadsAreCloned) {
 }
 
 TEST(SyscallTablesTest, NoNewCodeInASession) {
-  EXPECT_EQ(Session(SYS_mmap, {0, 4096, PROT_READ | PROT_WRITE}), kAllow);
-  EXPECT_EQ(Session(SYS_mmap, {0, 4096, PROT_READ | PROT_EXEC}), Errno(EACCES));
+  constexpr uint64_t kOwn = MAP_PRIVATE | MAP_ANONYMOUS;
+  EXPECT_EQ(Session(SYS_mmap, {0, 4096, PROT_READ | PROT_WRITE, kOwn}), kAllow);
+  EXPECT_EQ(Session(SYS_mmap, {0, 4096, PROT_READ | PROT_EXEC, kOwn}),
+            Errno(EACCES));
   EXPECT_EQ(Session(SYS_mprotect, {0, 4096, kGarbage | PROT_EXEC}),
             Errno(EACCES));
   EXPECT_EQ(Session(SYS_pkey_mprotect), kKill);

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "bulkhead/host.h"
-#include "ipc/unique_fd.h"
 #include "ipc/testing/forked_child.h"
+#include "ipc/unique_fd.h"
 #include "tests/escape/table/attempt.h"
 #include "tests/escape/table/installation.h"
 #include "tests/escape/table/outcome.h"
