@@ -308,7 +308,8 @@ LIES(Hello, Row{"hello_none", Code::kDeadlineExceeded},
      Row{"hello_refusal", Code::kBackendMisbehaved, "refused the only session"},
      // The sandbox lets no descriptor out.
      Row{"hello_descriptor", Code::kDeadlineExceeded},
-     Row{"hello_closed", Code::kBackendMisbehaved});
+     // Nor does it let anybody close the socket.
+     Row{"hello_closed", Code::kDeadlineExceeded});
 
 LIES(Open, Row{"open_silent", Code::kDeadlineExceeded, "open the file"},
      Row{"open_death", Code::kPoisonedInput, "signal 11"},
@@ -328,7 +329,7 @@ LIES(Open, Row{"open_silent", Code::kDeadlineExceeded, "open the file"},
      Row{"open_failed_unknown", Code::kBackendMisbehaved},
      Row{"open_failed_honestly", Code::kBadInput, "cut ?[2J off"},
      Row{"open_other_answer", Code::kBackendMisbehaved},
-     Row{"open_deaf", Code::kBackendMisbehaved},
+     Row{"open_deaf", Code::kDeadlineExceeded},
      Row{"open_index_end", Code::kBackendMisbehaved},
      Row{"open_frame", Code::kBackendMisbehaved});
 

@@ -165,7 +165,7 @@ Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {
   auto incarnation = std::make_shared<Incarnation>(
       context_.port, std::move(launched), context_.forbidden,
       std::move(expected), loading, context_.ending,
-      context_.met_media[plugin.object_path]);
+      context_.met_media[candidate_.dist_info]);
   incarnation->set_most_tasks(policy.limits.tasks);
   return incarnation;
 }

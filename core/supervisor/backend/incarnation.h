@@ -68,8 +68,8 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   // `forbidden` is the reaction with which the lock-down was compiled, and
   // `expected` decides on the calls that wait for bulkheadd. `loading` bounds
   // what the zygote may have mapped. `met_media` is shared by the lives of one
-  // object and set once one of them had media: the logs of the others may then
-  // contain media too. All references must outlive this object.
+  // distribution and set once one of them had media: the logs of the others may
+  // then contain media too. All references must outlive this object.
   Incarnation(kj::UnixEventPort& port, sandbox::LaunchedReaper launched,
               sandbox::Forbidden forbidden, sandbox::ExpectedCalls expected,
               const sandbox::LoadedMemory& loading, EndingReapers& ending,

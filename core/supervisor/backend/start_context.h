@@ -53,7 +53,7 @@ struct StartContext {
   EndingReapers& ending;
   const HostCounters& counters;
   KeptCounts& counts;
-  // By the path of an object, whether one of its lives had media.
+  // By distribution, whether a life of one of its backends had media.
   std::map<std::string, bool>& met_media;
 };
 

@@ -43,22 +43,6 @@ bool WriteMemory(pid_t thread, uint64_t address, const void* from,
          static_cast<ssize_t>(bytes);
 }
 
-// Puts `program` in the place of the one that `thread` has at `address`, as
-// seccomp() takes it. There is room for any program (ipc/lockdown_filters.h).
-bool ReplaceProgram(pid_t thread, uint64_t address,
-                    const std::vector<sock_filter>& program) {
-  sock_fprog header = {};
-  if (program.size() > BPF_MAXINSNS ||
-      !ReadMemory(thread, address, &header, sizeof(header))) {
-    return false;
-  }
-  header.len = static_cast<unsigned short>(program.size());
-  const auto bytes = FilterBytes(program);
-  return WriteMemory(thread, reinterpret_cast<uint64_t>(header.filter),
-                     bytes.data(), bytes.size()) &&
-         WriteMemory(thread, address, &header, sizeof(header));
-}
-
 // Returns whether `thread` has the program `expected` at `address`, as
 // seccomp() takes it.
 bool HasProgram(pid_t thread, uint64_t address,
@@ -73,6 +57,24 @@ bool HasProgram(pid_t thread, uint64_t address,
   return ReadMemory(thread, reinterpret_cast<uint64_t>(program.filter),
                     found.data(), bytes) &&
          std::ranges::equal(FilterBytes(found), FilterBytes(expected));
+}
+
+// Puts `program` in the place of the one that `thread` has at `address`, as
+// seccomp() takes it. There is room for any program (ipc/lockdown_filters.h).
+bool ReplaceProgram(pid_t thread, uint64_t address,
+                    const std::vector<sock_filter>& program) {
+  sock_fprog header = {};
+  if (program.size() > BPF_MAXINSNS ||
+      !ReadMemory(thread, address, &header, sizeof(header))) {
+    return false;
+  }
+  header.len = static_cast<unsigned short>(program.size());
+  const auto bytes = FilterBytes(program);
+  return WriteMemory(thread, reinterpret_cast<uint64_t>(header.filter),
+                     bytes.data(), bytes.size()) &&
+         WriteMemory(thread, address, &header, sizeof(header)) &&
+         // The header may lie where the program was written.
+         HasProgram(thread, address, program);
 }
 
 // Root without CAP_DAC_READ_SEARCH cannot look at the descriptors of a process
@@ -159,6 +161,13 @@ ExpectedCalls::Decision ExpectedCalls::DecideFilter(const PendingCall& call) {
   if (reads_memory_) {
     const Decision decision = DecideDescriptors(call.thread);
     if (decision != Decision::kGoOn) return decision;
+    // At its end the kernel would wake others for what is on the list.
+    void* list = nullptr;
+    size_t bytes = 0;
+    if (syscall(SYS_get_robust_list, call.thread, &list, &bytes) != 0 ||
+        list != nullptr) {
+      return Decision::kRefuse;
+    }
     // From here on it maps no file but the memory of its session.
     const auto mapped = FileMappings(call.thread);
     if (!mapped || !ReplaceProgram(call.thread, call.arguments[2],

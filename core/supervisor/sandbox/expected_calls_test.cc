@@ -37,7 +37,7 @@ constexpr pid_t kWorker = 3;
 class Caller {
  public:
   // `kept` is a descriptor that it has besides.
-  explicit Caller(int kept = -1) : pid_(fork()) {
+  explicit Caller(int kept = -1, void* robust_list = nullptr) : pid_(fork()) {
     if (pid_ == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
       const int null = open("/dev/null", O_RDWR);
@@ -48,6 +48,7 @@ class Caller {
       dup2(sockets[0], 2);
       if (kept > 2) dup2(kept, 3);
       close_range(kept > 2 ? 4 : 3, ~0U, 0);
+      syscall(SYS_set_robust_list, robust_list, 3 * sizeof(void*));
       raise(SIGSTOP);
       _exit(1);
     }
@@ -101,15 +102,20 @@ class ExpectedCallsTest : public testing::Test {
   Decision Decide(ExpectedCalls& calls, pid_t process, Filter filter,
                   int threads, int kept) {
     filter.reserve(ipc::kRoomForFilter);
-    const sock_fprog program = {
-        .len = static_cast<unsigned short>(filter.size()),
-        .filter = filter.data()};
-    const Caller caller(kept);
+    sock_fprog program = {.len = static_cast<unsigned short>(filter.size()),
+                          .filter = filter.data()};
+    sock_fprog* where = &program;
+    if (header_in_program_) {
+      // Behind the part that is compared, and within what is written.
+      where = reinterpret_cast<sock_fprog*>(filter.data() + filter.size());
+      *where = program;
+    }
+    const Caller caller(kept, robust_list_);
     PendingCall call = Call(process, SYS_seccomp);
     call.thread = caller.pid();
     call.threads = threads;
     call.arguments[1] = flags_;
-    call.arguments[2] = reinterpret_cast<uint64_t>(&program);
+    call.arguments[2] = reinterpret_cast<uint64_t>(where);
     std::optional<NoDescriptorLeft> starved;
     if (starved_) starved.emplace();
     return calls.Decide(call);
@@ -154,7 +160,9 @@ class ExpectedCallsTest : public testing::Test {
 
   static constexpr std::array<uint64_t, 3> kHandled = {1, 0, 0};
   uint64_t flags_ = SECCOMP_FILTER_FLAG_TSYNC;  // of each seccomp()
-  bool starved_ = false;  // whether each seccomp() is decided on so
+  void* robust_list_ = nullptr;                 // of the caller
+  bool header_in_program_ = false;  // where its filter is overwritten
+  bool starved_ = false;            // whether each seccomp() is decided on so
   const Filter stage2_ = SessionFilter(Forbidden::kNotify);
   const ExpectedCalls::SessionLockdown without_landlock_{
       .filter = stage2_, .handled = std::nullopt, .devices = {}};
@@ -223,6 +231,19 @@ TEST_F(ExpectedCallsTest, WorkerWaitsForItsSocket) {
   EXPECT_FALSE(calls_.TakeReady(kWorker + 1));
   calls_.Give(kWorker, Descriptors());
   EXPECT_TRUE(calls_.TakeReady(kWorker));
+}
+
+TEST_F(ExpectedCallsTest, WorkerHasNoRobustList) {
+  CloneAWorker();
+  robust_list_ = this;
+  EXPECT_FALSE(Installs(kWorker, stage2_));
+}
+
+// The header is written last, into the program.
+TEST_F(ExpectedCallsTest, AProgramIsNotWhereItsHeaderIs) {
+  CloneAWorker();
+  header_in_program_ = true;
+  EXPECT_FALSE(Installs(kWorker, stage2_));
 }
 
 TEST_F(ExpectedCallsTest, WorkerEntersARulesetOnceAndTheZygoteNone) {

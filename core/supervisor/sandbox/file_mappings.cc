@@ -2,12 +2,15 @@
 #include "core/supervisor/sandbox/file_mappings.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <iterator>
@@ -16,7 +19,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/supervisor/sandbox/read_text.h"
+#include "ipc/unique_fd.h"
 
 namespace bulkhead::sandbox {
 namespace {
@@ -106,6 +109,23 @@ std::string_view TakeWord(std::string_view& line) {
   return word;
 }
 
+// Returns nullopt if there is more than a sound process has.
+std::optional<std::string> ReadMaps(pid_t process) {
+  constexpr size_t kMostBytes = size_t{4} << 20;
+  const std::string path = "/proc/" + std::to_string(process) + "/maps";
+  const ipc::UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  std::string text;
+  std::array<char, 16 * 1024> part;
+  ssize_t bytes = 0;
+  while ((bytes = read(file.get(), part.data(), part.size())) > 0) {
+    text.append(part.data(), static_cast<size_t>(bytes));
+    if (text.size() > kMostBytes) return std::nullopt;
+  }
+  if (bytes < 0) return std::nullopt;
+  return text;
+}
+
 // Joins the ranges whose distance is at most `widest`.
 void JoinWithin(uint64_t widest, std::vector<AddressRange>& ranges) {
   std::vector<AddressRange> fewer;
@@ -136,7 +156,7 @@ void JoinClosest(std::vector<AddressRange>& ranges) {
 }  // namespace
 
 std::optional<std::vector<AddressRange>> FileMappings(pid_t process) {
-  const auto text = ReadText("/proc/" + std::to_string(process) + "/maps");
+  const auto text = ReadMaps(process);
   if (!text || text->empty()) return std::nullopt;
   std::vector<AddressRange> ranges;
   // BEGIN-END rwxp OFFSET DEVICE INODE     PATH

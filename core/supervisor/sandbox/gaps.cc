@@ -335,10 +335,9 @@ void ExplainTraces(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
     gaps.push_back(
         {"silence of the kernel about faults",
          "debug.exception-trace is 1: a session can have the kernel log some "
-         "registers (a jump into the page [vsyscall], a signal stack that is "
-         "full)",
+         "registers and 64 bytes (two faults at once, a jump into [vsyscall])",
          SetSysctl("debug.exception-trace=0"),
-         "what a stream contains can be hidden there, some 40 bytes for each "
+         "what a stream contains can be hidden there, some 100 bytes for each "
          "worker that dies of it, from those who may read the kernel's log"});
   }
   if (!facts.hides_processes) {

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -108,8 +109,12 @@ Table Base() {
             "the host sleeps on a word of the rings");
   for (const uint64_t command : {FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_CMP_REQUEUE,
                                  FUTEX_WAKE_OP, FUTEX_WAKE_BITSET}) {
-    t.AllowIf(SYS_futex, {{1, kPrivateCommand, command | FUTEX_PRIVATE_FLAG}},
-              "locks");
+    // The kernel logs an operand of FUTEX_WAKE_OP that is shifted too far.
+    const uint64_t shifts = command == FUTEX_WAKE_OP ? 0x80000000 : 0;
+    t.AllowIf(
+        SYS_futex,
+        {{1, kPrivateCommand, command | FUTEX_PRIVATE_FLAG}, {5, shifts, 0}},
+        "locks");
     t.AnswerIf(EINVAL, SYS_futex, {{1, kPrivateCommand, command}},
                "all who have the same page of a file would be woken");
   }
@@ -207,6 +212,15 @@ Table SessionTable() {
               "shared rings and frames");
   }
   t.Answer(EACCES, {SYS_mmap}, "no new executable memory, and no media");
+  // Several mappings can be moved at once, where only the first one is compared
+  // (file_mappings.h).
+  t.AnswerIf(EPERM, SYS_mremap, {{3, MREMAP_FIXED, MREMAP_FIXED}},
+             "pages of files stay where they are");
+  // Descriptors that come later would otherwise get numbers that can be mapped.
+  t.AnswerIf(EBADF, SYS_close, {{0, kInt - ipc::kWorkerSocketFd, 0}},
+             "the standard ones and the socket stay, see mmap");
+  t.AnswerIf(EPERM, SYS_recvmsg, {{2, MSG_PEEK, MSG_PEEK}},
+             "a message brings its descriptors once");
   // The kernel logs the bytes around a fault that no handler takes, for
   // everybody who may read its log. So the handlers of stage 2 stay, and end
   // the process. rt_sigreturn kills: no handler returns, and the kernel logs
@@ -283,6 +297,7 @@ Table ZygoteTable() {
   // kernel applies the strictest of all filters, so a call that stage 2 allows
   // or answers must not kill here.
   t.Append(SignalHandlers());
+  t.Allow({SYS_mremap, SYS_close}, "malloc, descriptors");
   t.Allow({SYS_set_robust_list, SYS_set_tid_address}, "glibc");
   t.Allow({SYS_dup}, "descriptors");
   for (const uint64_t advice : {MADV_COLD, MADV_PAGEOUT}) {
@@ -352,6 +367,7 @@ Table SessionTableWith(const GrantedCalls& granted) {
   if (granted.devices || !granted.fixed_descriptors) {
     t.Append(UncountedMappings());
     t.AllowIf(SYS_mmap, {{2, PROT_EXEC, 0}}, "memory of devices");
+    t.Allow({SYS_close}, "its descriptors may have any number");
   }
   if (granted.devices) t.Allow({SYS_dup}, "a second owner for a device");
   t.Append(SessionTable());

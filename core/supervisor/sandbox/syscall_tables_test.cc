@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/audit.h>
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
@@ -194,6 +196,34 @@ TEST(SyscallTablesTest, ASessionMapsNoFileButItsMemory) {
   EXPECT_EQ(Session(SYS_dup, {media}), Errno(EPERM));
   EXPECT_EQ(Session(SYS_fcntl, {media, F_DUPFD, 4}), Errno(EPERM));
   EXPECT_EQ(Session(SYS_fcntl, {media, F_DUPFD_CLOEXEC, 4}), Errno(EPERM));
+}
+
+TEST(SyscallTablesTest, NumbersOfDescriptorsAreNotRearranged) {
+  for (uint64_t fd = 0; fd <= ipc::kWorkerSocketFd; ++fd) {
+    EXPECT_EQ(Session(SYS_close, {kGarbage | fd}), Errno(EBADF));
+  }
+  EXPECT_EQ(Session(SYS_close, {ipc::kWorkerMemoryFd}), kAllow);
+  EXPECT_EQ(Session(SYS_recvmsg, {3, 0, MSG_DONTWAIT}), kAllow);
+  EXPECT_EQ(Session(SYS_recvmsg, {3, 0, MSG_PEEK | MSG_DONTWAIT}),
+            Errno(EPERM));
+  EXPECT_EQ(Zygote(SYS_close, {3}), kAllow);
+}
+
+TEST(SyscallTablesTest, PagesOfFilesStayWhereTheyAre) {
+  EXPECT_EQ(Session(SYS_mremap, {0, 1, 1, MREMAP_MAYMOVE}), kAllow);
+  EXPECT_EQ(Session(SYS_mremap, {0, 1, 1, MREMAP_MAYMOVE | MREMAP_FIXED}),
+            Errno(EPERM));
+  EXPECT_EQ(Zygote(SYS_mremap, {0, 1, 1, MREMAP_MAYMOVE | MREMAP_FIXED}),
+            kAllow);
+}
+
+TEST(SyscallTablesTest, TheKernelLogsNoOperandOfAFutex) {
+  const auto wake_op = [](uint64_t operation) {
+    return Session(SYS_futex,
+                   {0, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 1, 1, 0, operation});
+  };
+  EXPECT_EQ(wake_op(0x40000fff), kAllow);
+  EXPECT_EQ(wake_op(0xc0000fff), Errno(ENOSYS));
 }
 
 TEST(SyscallTablesTest, NoEndOfAThreadWakesOthers) {
