@@ -70,10 +70,11 @@ class End {
 class Ring : public Mechanism {
  public:
   // Like a worker, the child is told by its host that the session is over, and
-  // the host by the kernel that the child has ended.
+  // the host by the kernel that the child has ended: bulkheadd has a word for
+  // it, and here another word of the region takes its place.
   void PrepareToServe() override {
     ipc::RegionHeader* const own = ipc::HeaderOf(answers_.bytes());
-    if (!ipc::RobustWord::Own(&own->owner)) abort();
+    if (!ipc::RobustWord::Own(&own->decoded)) abort();
     end_.emplace(
         answers_.bytes(), requests_.bytes(),
         ipc::WatchedWord{.word = &ipc::HeaderOf(requests_.bytes())->closed,
@@ -87,7 +88,7 @@ class Ring : public Mechanism {
   void PrepareToCall(int /*child*/) override {
     end_.emplace(
         requests_.bytes(), answers_.bytes(),
-        ipc::WatchedWord::Robust(&ipc::HeaderOf(answers_.bytes())->owner));
+        ipc::WatchedWord::Robust(&ipc::HeaderOf(answers_.bytes())->decoded));
   }
   bool RoundTrip() override {
     return end_->Send(++sent_) && end_->Receive(sent_);
