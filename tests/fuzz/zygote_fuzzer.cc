@@ -101,7 +101,7 @@ class Script {
             .cgroup = nullptr},
         sandbox::Forbidden::kKill,
         sandbox::ExpectedCalls({}, /*reads_memory=*/false),
-        sandbox::LoadedMemory(), ending_);
+        sandbox::LoadedMemory(), ending_, met_media_);
     ready_.emplace(incarnation_->AwaitReady(kNeverInOneInput)
                        .then([this](Status) { ++answers_to_ready_; })
                        .eagerlyEvaluate(nullptr));
@@ -201,6 +201,7 @@ class Script {
 
   Loop& loop_;
   supervisor::EndingReapers ending_;
+  bool met_media_ = false;
   std::span<const uint8_t> steps_;
   const Dummy reaper_ = StartDummy();
   const Dummy zygote_ = StartDummy();

@@ -174,7 +174,7 @@ class Started {
     started.incarnation_ = std::make_unique<Incarnation>(
         port, std::move(launched), forbidden, std::move(expected),
         sandbox::LoadedMemory{.most_bytes = policy.limits.load_bytes},
-        *started.ending_);
+        *started.ending_, *started.met_media_);
     const Status ready =
         started.incarnation_->AwaitReady(kPatience).wait(scope);
     started.milliseconds_ = MillisecondsSince(start);
@@ -216,6 +216,7 @@ class Started {
   kj::WaitScope& scope_;
   // In this order: the incarnation's reaper is left to the other object.
   std::unique_ptr<supervisor::EndingReapers> ending_;
+  std::unique_ptr<bool> met_media_ = std::make_unique<bool>(false);
   std::unique_ptr<Incarnation> incarnation_;
   bool checks_threads_ = false;
   double milliseconds_ = 0;
