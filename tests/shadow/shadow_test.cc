@@ -43,6 +43,7 @@ HostOptions Options() {
   options.libexec_dir = LibexecDirectory();
   options.state_directory = "";
   options.plugin_path = {{LibexecDirectory() + "/backends"}};
+  options.grants = GrantsOfReservedNames();
   return options;
 }
 
