@@ -226,6 +226,7 @@ Table SessionTable() {
   // the process. rt_sigreturn kills: no handler returns, and the kernel logs
   // the registers of a call that has no frame to return to.
   t.AllowIf(SYS_rt_sigaction, {{1, kLong, 0}}, "asks for a handler");
+  t.AllowIf(SYS_sigaltstack, {{0, kLong, 0}}, "asks for the signal stack");
   t.Answer(EPERM, {SYS_rt_sigaction, SYS_sigaltstack},
            "faults are not logged by the kernel; SIGABRT has no handler");
   t.AllowIf(SYS_clone, {{0, kLong, kThreadFlags}}, "pthread_create");

@@ -241,7 +241,8 @@ TEST(SyscallTablesTest, HandlersOfASessionStayAndDoNotReturn) {
     EXPECT_EQ(Session(SYS_rt_sigaction, {signal, 0}), kAllow);
     EXPECT_EQ(Zygote(SYS_rt_sigaction, {signal, kAction}), kAllow);
   }
-  EXPECT_EQ(Session(SYS_sigaltstack), Errno(EPERM));
+  EXPECT_EQ(Session(SYS_sigaltstack, {kAction}), Errno(EPERM));
+  EXPECT_EQ(Session(SYS_sigaltstack, {0, kAction}), kAllow);
   EXPECT_EQ(Zygote(SYS_sigaltstack), kAllow);
   EXPECT_EQ(Session(SYS_rt_sigreturn), kKill);
   EXPECT_EQ(Zygote(SYS_rt_sigreturn), kAllow);

@@ -179,7 +179,11 @@ std::vector<Attempt> ProcessAttempts() {
       {72,
        "signal_stack",
        {"allowed: no media yet", "E:EPERM"},
-       [](const Targets&) { return Answer(sigaltstack(nullptr, nullptr)); }},
+       [](const Targets&) {
+         stack_t stack;
+         sigaltstack(nullptr, &stack);
+         return Answer(syscall(SYS_sigaltstack, &stack, nullptr));
+       }},
       {72, "fault", {"n/a: it has no media", "C:signal 11"}, Fault},
       {72, "breakpoint", {"n/a: it has no media", "C:signal 5"}, Breakpoint},
       {72,
