@@ -155,7 +155,7 @@ void ShortenWhatEnds(std::string_view lie, Code code, Deadlines& deadlines) {
   if (step == "ready") {
     deadlines.backend_start = kShort;
   } else if (step == "probe" || step == "clone" || step == "hello" ||
-             step == "pool") {
+             step == "pool" || lie == "open_deaf") {
     deadlines.worker_start = kShort;
   } else if (step == "open" || lie == "audio_open_silent") {
     deadlines.open = kShort;
@@ -329,7 +329,8 @@ LIES(Open, Row{"open_silent", Code::kDeadlineExceeded, "open the file"},
      Row{"open_failed_unknown", Code::kBackendMisbehaved},
      Row{"open_failed_honestly", Code::kBadInput, "cut ?[2J off"},
      Row{"open_other_answer", Code::kBackendMisbehaved},
-     Row{"open_deaf", Code::kDeadlineExceeded},
+     // It cannot close its socket, but takes no pool.
+     Row{"open_deaf", Code::kDeadlineExceeded, "map the frame pool"},
      Row{"open_index_end", Code::kBackendMisbehaved},
      Row{"open_frame", Code::kBackendMisbehaved});
 
