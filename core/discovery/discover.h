@@ -70,7 +70,7 @@ struct Discovery {
   std::vector<BackendCandidate> backends;  // In order of precedence.
   Diagnostics diagnostics;
   std::vector<SearchedPlace> places;
-  // What was read, for tests: costs are counted and not timed.
+  // Counts what was read. Tests compare counts, since times are noisy.
   struct Work {
     size_t backends = 0;  // Those of which more than the name was read.
     size_t files = 0;     // The files bulkhead.toml and RECORD.
@@ -82,7 +82,8 @@ struct Discovery {
 // The bounds of one Discover(). It runs on bulkheadd's event loop.
 inline constexpr size_t kMaxBackendsOfOne = 32;  // In one distribution.
 inline constexpr size_t kMaxBackendsOfAll = 256;
-// Of RECORD and bulkhead.toml of all distributions; distribution.h bounds each.
+// The most bytes of RECORD and bulkhead.toml of all distributions together;
+// distribution.h bounds each.
 inline constexpr size_t kMaxBytesOfAll = size_t{16} << 20;
 
 // Finds the backends in a scan. These are the entry points of the group

@@ -79,14 +79,15 @@ class OwnFiles {
  public:
   // The files without a RECORD, with their folders.
   static constexpr size_t kMaxUnrecorded = 4096;
-  // What is hashed in all, each file once, however many names it has.
+  // The most bytes that are hashed in all. A file is hashed once, however many
+  // names it has.
   static constexpr uint64_t kMaxHashedBytes = uint64_t{4} << 30;
-  // What is read about other distributions. Beyond that, they may have any
-  // file.
+  // The most distributions beside this one that are read. Any file may belong
+  // to one beyond them.
   static constexpr size_t kMaxNeighbours = 4096;
   static constexpr size_t kMaxNeighbourBytes = size_t{64} << 20;
 
-  // What was done so far, for tests: costs are counted and not timed.
+  // Counts the work so far. Tests compare counts, since times are noisy.
   struct Work {
     uint64_t rows = 0;
     uint64_t hashed_bytes = 0;

@@ -34,7 +34,8 @@ class TaskShares {
   std::vector<size_t> ToEnd(const std::vector<uint64_t>& tasks) const;
 
  private:
-  // What workers may have together: the rest is left to the zygote.
+  // Returns how many tasks the workers may have together. The zygote keeps the
+  // rest.
   uint64_t usable() const { return limit_ - limit_ / 4; }
   bool IsUsedUp(uint64_t total) const { return total + kRoom > usable(); }
 
