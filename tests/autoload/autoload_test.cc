@@ -325,7 +325,7 @@ TEST_F(Autoload, APackageCalledCpuGetsNoCallThatNamesNoDevice) {
           << backend.file;
       if (own || backend.name != "cpu") continue;
       ExpectOutcome(
-          Escape(80), std::string("device \"") + device + "\"",
+          Escape(77), std::string("device \"") + device + "\"",
           "not used: reserved",
           backend.reason.find("reserved_name = true") != std::string::npos
               ? "not used: reserved"
@@ -378,9 +378,9 @@ TEST_F(Autoload, HugeMetadataDelaysNobodyElse) {
   }
 
   const auto host = NewHost();
-  ExpectOutcome(Escape(81), "cpu beside huge metadata", "decodes",
+  ExpectOutcome(Escape(78), "cpu beside huge metadata", "decodes",
                 Decode(*host, "") ? "decodes" : "does not decode");
-  ExpectOutcome(Escape(81), "a backend behind 9,000 folders", "decodes",
+  ExpectOutcome(Escape(78), "a backend behind 9,000 folders", "decodes",
                 Decode(*host, "zgood/openreg") ? "decodes" : "does not decode");
   for (const char* name : {"l1", "l2", "l3", "l4"}) {
     EXPECT_THAT(Info(*host, name).reason, HasSubstr("rows")) << name;
@@ -391,7 +391,7 @@ TEST_F(Autoload, HugeMetadataDelaysNobodyElse) {
   AwaitState(*host, "sparse", "starting");
   ExpectDecodes(*host, "openreg/openreg");
   const Status started = starting.get();
-  ExpectOutcome(Escape(81), "twelve names of one sparse file", Code::kOk,
+  ExpectOutcome(Escape(78), "twelve names of one sparse file", Code::kOk,
                 started);
   bool told = false;
   const BackendReport report = host->Backends().value();

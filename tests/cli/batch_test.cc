@@ -443,7 +443,7 @@ TEST_F(Batch, RecordsOfOtherKindsAreNotBelieved) {
     hostile[key] = value;
     std::ofstream(record) << hostile;
     std::ofstream(poison) << hostile;
-    ExpectOutcome(Escape(89), "a record of other kinds: " + hostile.dump(),
+    ExpectOutcome(Escape(84), "a record of other kinds: " + hostile.dump(),
                   message.dump(), run().dump());
   }
   Record nameless = honest;

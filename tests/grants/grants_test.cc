@@ -196,7 +196,7 @@ TEST_F(Grants, WithoutARecordNobodySeesTheFilesOfAnotherInTheSameFolder) {
   // The list of what it attempts is no longer its own either.
   const std::string outcome = Attempt();
   for (const std::string file : {"theirs.txt", "libother.so"}) {
-    ExpectOutcome(Escape(82), file, "not read",
+    ExpectOutcome(Escape(79), file, "not read",
                   outcome.find(file + ": ok") == std::string::npos ? "not read"
                                                                    : outcome);
   }

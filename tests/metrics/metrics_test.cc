@@ -353,7 +353,7 @@ TEST_F(MetricsOfAHost, AreServedUnderNoStrangersName) {
         "localhost.rebound.example", "[rebound.example]", "", ":"}) {
     const std::string answer = Get(exporter.port(), "/metrics", host);
     const bool refused = answer.find(" 421 ") != std::string::npos;
-    ExpectOutcome(Escape(89), std::string("metrics under the name ") + host,
+    ExpectOutcome(Escape(84), std::string("metrics under the name ") + host,
                   "421", refused ? "421" : answer);
     EXPECT_THAT(answer, Not(HasSubstr("bulkhead_"))) << host;
   }

@@ -201,8 +201,40 @@ TEST_F(Reloading, ABackendThatSaysUnsupportedOfTheClipPasses) {
   EXPECT_THAT(command.output, HasSubstr("was not checked"));
 }
 
-TEST_F(Reloading, AFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {
+TEST_F(Reloading, AFileThatIsWrittenInPlaceTakesOverOnceItIsWhole) {
   ForgetHashes();
+  ASSERT_TRUE(host_->Reload("chaos").ok());
+  const std::string whole = Contents(object());
+  const auto half = static_cast<ssize_t>(whole.size() / 2);
+  VideoDecoder video = Open();
+  ASSERT_EQ(NextHash(video), expected_[0]);
+  const int worker = video.worker_pid();
+  const int zygote = Info().zygote_pid;
+  ipc::UniqueFd file(::open(object().c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+  ASSERT_TRUE(file);
+  ASSERT_EQ(::write(file.get(), whole.data(), half), half);
+  VideoDecoder meanwhile = Open();
+  ExpectSameFrames(Fault(48), "half written in place", expected_,
+                   HashesOfRest(meanwhile));
+  EXPECT_EQ(Info().zygote_pid, zygote);
+  const auto rest_bytes = static_cast<ssize_t>(whole.size()) - half;
+  ASSERT_EQ(::write(file.get(), whole.data() + half, rest_bytes), rest_bytes);
+  file.reset();
+  AwaitOtherZygote(zygote);
+  VideoDecoder another = Open();
+  ExpectSameFrames(Fault(48), "written in place", expected_,
+                   HashesOfRest(another));
+  std::vector<std::string> rest = HashesOfRest(video);
+  rest.insert(rest.begin(), expected_[0]);
+  EXPECT_EQ(rest, expected_);
+  EXPECT_EQ(video.worker_pid(), worker);
+}
+
+// The object has too many bytes to be copied, so the zygote maps the file.
+TEST_F(Reloading, ALargeFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {
+  ForgetHashes();
+  constexpr size_t kMoreThanIsCopied = size_t{33} << 20;
+  fs::resize_file(object(), kMoreThanIsCopied);
   ASSERT_TRUE(host_->Reload("chaos").ok());
   const std::string whole = Contents(object());
   VideoDecoder video = Open();
@@ -220,7 +252,7 @@ TEST_F(Reloading, AFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {
     Await([&] { return Info().state == "starting"; });
     EXPECT_EQ(Info().zygote_pid, 0);
     const auto piece =
-        std::min<ssize_t>(4'096, static_cast<ssize_t>(whole.size()) - at);
+        std::min<ssize_t>(1 << 20, static_cast<ssize_t>(whole.size()) - at);
     ASSERT_EQ(::write(file.get(), whole.data() + at, piece), piece);
     at += piece;
   }
@@ -230,7 +262,7 @@ TEST_F(Reloading, AFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {
   EXPECT_EQ(Info().zygote_pid, 0);
   file.reset();
   VideoDecoder another = opening.get();
-  ExpectSameFrames(Fault(48), "written in place", expected_,
+  ExpectSameFrames(Fault(48), "large, written in place", expected_,
                    HashesOfRest(another));
   EXPECT_EQ(Info().incarnation, 1u);
   std::vector<std::string> rest = HashesOfRest(video);
@@ -260,7 +292,7 @@ TEST_F(Reloading, WhatIsWrittenIntoALoadedObjectIsNotRun) {
   const int zygote = Info().zygote_pid;
   OverwriteUnnoticed(object());
   VideoDecoder another = Open();
-  ExpectSameFrames(Escape(88), "written into while it is loaded", expected_,
+  ExpectSameFrames(Escape(83), "written into while it is loaded", expected_,
                    HashesOfRest(another));
   EXPECT_EQ(Info().zygote_pid, zygote);
   std::vector<std::string> rest = HashesOfRest(video);

@@ -144,21 +144,21 @@ class Shares : public testing::Test {
 // libavcodec gets no thread, and the backend returns OUT_OF_MEMORY.
 TEST_F(Shares, GoodFilesOpenWhileOneHasAllTasks) {
   Start();
-  DecodeBeside(Escape(90), Hoard());
+  DecodeBeside(Escape(85), Hoard());
 }
 
 // As a decoder does that takes the want of a thread for a failure of its own.
 TEST_F(Shares, ABackendThatFailsForWantOfTasksIsNotToBlame) {
   installation_.SetFaults("at=open do=need:7");
   Start();
-  DecodeBeside(Escape(91), Hoard());
+  DecodeBeside(Escape(86), Hoard());
 }
 
 // As an application without a handler for std::system_error.
 TEST_F(Shares, AFileWhoseDecoderCrashesForWantOfTasksIsNotToBlame) {
   installation_.SetFaults("at=open do=need_or_abort");
   Start();
-  DecodeBeside(Escape(90), Hoard());
+  DecodeBeside(Escape(85), Hoard());
 }
 
 TEST_F(Shares, ADeviceIsNotLostBecauseFilesFindItSo) {
@@ -166,14 +166,14 @@ TEST_F(Shares, ADeviceIsNotLostBecauseFilesFindItSo) {
   Start();
   for (int i = 0; i < kFiles; ++i) {
     const Status status = Decode("at=packet:0 do=error:6");
-    ExpectOutcome(Escape(92), "a file that finds it lost", Code::kPoisonedInput,
+    ExpectOutcome(Escape(87), "a file that finds it lost", Code::kPoisonedInput,
                   status);
     EXPECT_THAT(status.message(), Not(HasSubstr("again and again")));
   }
   const auto frames = Frames("");
   ASSERT_TRUE(frames) << frames.error();
-  ExpectSameFrames(Escape(92), "the next good file", expected_, *frames);
-  ExpectOutcome(Escape(92), "the backend", "ready", Backend().state);
+  ExpectSameFrames(Escape(87), "the next good file", expected_, *frames);
+  ExpectOutcome(Escape(87), "the backend", "ready", Backend().state);
 }
 
 TEST_F(Shares, ACrashAmidSpinningThreadsIsACrash) {
@@ -181,10 +181,10 @@ TEST_F(Shares, ACrashAmidSpinningThreadsIsACrash) {
   for (int i = 0; i < 2; ++i) {
     const Status status =
         Decode("at=open do=crowd:400\nat=packet:0 do=segfault");
-    ExpectOutcome(Escape(93), "the file that crashes", Code::kPoisonedInput,
+    ExpectOutcome(Escape(88), "the file that crashes", Code::kPoisonedInput,
                   status);
   }
-  ExpectOutcome(Escape(93), "the backend", "ready", Backend().state);
+  ExpectOutcome(Escape(88), "the backend", "ready", Backend().state);
   EXPECT_TRUE(Decode("").ok());
 }
 

@@ -105,7 +105,7 @@ TEST_F(Strangers, AreNotBelievedInPlaceOfBulkheadd) {
   EXPECT_TRUE(found.value().peers.empty());
   const auto silent = SilentIn(found, ::getpid());
   ExpectOutcome(
-      Escape(86), "a stranger in place of bulkheadd", "not believed",
+      Escape(81), "a stranger in place of bulkheadd", "not believed",
       silent.size() == 1 && silent[0].find("not believed") != std::string::npos
           ? "not believed"
           : testing::PrintToString(silent));
@@ -130,7 +130,7 @@ TEST_F(Strangers, AreNoSilentApplications) {
     waiting.push_back(std::move(socket));
   } while (waiting.size() < 10);
   const auto of_all = SilentIn(operators::FindPeers(std::nullopt), ::getpid());
-  ExpectOutcome(Escape(86), "a stranger's full socket among all", "none silent",
+  ExpectOutcome(Escape(81), "a stranger's full socket among all", "none silent",
                 of_all.empty() ? "none silent" : of_all[0]);
   EXPECT_THAT(SilentIn(operators::FindPeers(::getpid()), ::getpid()),
               testing::ElementsAre(HasSubstr("not believed")));
@@ -193,7 +193,7 @@ TEST_F(Strangers, OutsideOfAUserNamespaceAreNotItsNobody) {
     return Describe(socket.get()).code() == Code::kBackendLost ? 0 : 1;
   });
   const int told = other.Wait();
-  ExpectOutcome(Escape(85), "the application is nobody of a user namespace",
+  ExpectOutcome(Escape(80), "the application is nobody of a user namespace",
                 "refused", told == 0 ? "refused" : std::to_string(told));
 }
 
@@ -214,7 +214,7 @@ TEST_F(Strangers, OutsideOfAUserNamespaceAreNotItsBulkheadd) {
     return HasFailure() ? 1 : 0;
   });
   const int told = operating.Wait();
-  ExpectOutcome(Escape(85), "the operator is nobody of a user namespace",
+  ExpectOutcome(Escape(80), "the operator is nobody of a user namespace",
                 "not believed",
                 told == 0 ? "not believed" : std::to_string(told));
 }

@@ -292,7 +292,7 @@ TEST_F(InstallationTest, WhoMayOnlyReadTheDirectoryKeepsNobodyOut) {
   ASSERT_EQ(flock(reader.get(), LOCK_EX | LOCK_NB), 0);
   const auto lock =
       DirectoryLock::Acquire(tree_.path(), std::chrono::milliseconds(0));
-  tests::ExpectOutcome(tests::Escape(89), "a reader's lock of the directory",
+  tests::ExpectOutcome(tests::Escape(84), "a reader's lock of the directory",
                        "an installer gets in",
                        lock ? "an installer gets in" : lock.error().message());
   const fs::path file = fs::path(tree_.path()) / ".bulkhead-lock";

@@ -221,6 +221,7 @@ Status BackendStart::Launch(discovery::OpenedBackend opened) {
   diagnostics_ = own_files_->diagnostics();
   own_files_.reset();
   if (!files) return std::move(files).error();
+  launched_copy_ = static_cast<bool>(object_copy_);
   ASSIGN_OR_RETURN(launch_,
                    BackendLaunch::Prepare(
                        candidate_, number_, context_, std::move(opened),

@@ -68,6 +68,9 @@ class BackendStart {
   // machine said why the backend cannot be started, or if it failed before any
   // of its code ran, because nobody is punished for that.
   std::optional<Culprit> culprit() const { return culprit_; }
+  // Returns whether what is loaded is a copy of the object, which nobody can
+  // write into.
+  bool runs_copy() const { return launched_copy_; }
   // Returns whether the object was loaded, so that a failure is that of the
   // worker that counts the devices.
   bool probing() const { return probing_; }
@@ -124,6 +127,7 @@ class BackendStart {
   const StartContext& context_;
   const int64_t libraries_ns_ = LibrariesInstalledNs();
   ipc::UniqueFd object_copy_;  // set by VerifyCopy(), until the launch
+  bool launched_copy_ = false;
   std::shared_ptr<const BackendLaunch> launch_;
   std::shared_ptr<Incarnation> incarnation_;
   bool abandoned_ = false;

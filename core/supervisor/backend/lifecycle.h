@@ -79,7 +79,8 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   // Tells that the changed files are complete.
   kj::Promise<Status> FilesSettled();
   // Ends the zygote if its object was overwritten in place: the pages of the
-  // old object that the zygote has mapped are gone, so it serves no one new.
+  // old object that the zygote has mapped are gone, so it serves no one new. A
+  // zygote that runs a copy goes on.
   void EndIfOverwritten();
   // Lets a successor take all new sessions. Returns false if the backend is
   // disabled, in which case nothing may take its place.

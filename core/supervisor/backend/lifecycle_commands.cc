@@ -46,6 +46,9 @@ kj::Promise<Status> Lifecycle::FilesSettled() {
 }
 
 void Lifecycle::EndIfOverwritten() {
+  // No file takes the pages of a copy away, and the inode that it was made from
+  // may be the number of another file by now.
+  if (start_ && start_->runs_copy()) return;
   struct stat now = {};
   // A zygote that is dead already raises its own end.
   if (!current_ || !current_->zygote_alive() ||

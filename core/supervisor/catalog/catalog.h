@@ -41,8 +41,9 @@ namespace bulkhead::supervisor {
 // - A backend that runs and whose files were removed goes on.
 // - A backend whose sessions load it anew cannot go on without its files: a
 //   session waits for the successor, and fails if there is none.
-// - If the object was overwritten in place, the zygote is ended at once and the
-//   sessions are replayed. Requests wait until the file has settled.
+// - If the object was overwritten in place and the zygote runs no copy of it,
+//   the zygote is ended at once and the sessions are replayed. Requests wait
+//   until the file has settled.
 //
 // Owned by Supervisor. Bound to the event loop's thread; reading the files of
 // the plugin path blocks it.

@@ -88,8 +88,8 @@ kj::Promise<void> Catalog::AwaitChanges() {
 
 void Catalog::NoteChange() {
   ++changes_;
-  // At once and not after settling: an overwritten object's zygote runs on
-  // pages that are gone.
+  // At once and not after settling: the zygote of an overwritten object that is
+  // no copy runs on pages that are gone.
   for (const BackendPointer& backend : backends())
     backend->lifecycle().EndIfOverwritten();
   if (settling_) return;

@@ -92,7 +92,7 @@ std::string Check(bool holds, const std::string& found);
 
 // Return the attempts by section of the table. Each attempt has a unique
 // `name`.
-std::vector<Attempt> SystemCallAttempts();    // rows 1 to 6, 87
+std::vector<Attempt> SystemCallAttempts();    // rows 1 to 6, 82
 std::vector<Attempt> ProcessAttempts();       // rows 7 to 15
 std::vector<Attempt> KernelAttempts();        // rows 16 to 26
 std::vector<Attempt> CodeAttempts();          // rows 27 to 31

@@ -93,8 +93,8 @@ std::vector<Attempt> SystemCallAttempts() {
       Call(3, "number_minus_one", -1),
       Call(3, "number_largest", 0x7fffffff),
       Call(3, "number_100000", 100000),
-      Call(87, "uretprobe", kUretprobe, Everywhere("K|signal 4|EPERM")),
-      Call(87, "uprobe", kUprobe, Everywhere("K|signal 4|ENXIO")),
+      Call(82, "uretprobe", kUretprobe, Everywhere("K|signal 4|EPERM")),
+      Call(82, "uprobe", kUprobe, Everywhere("K|signal 4|ENXIO")),
 
       {4, "garbage_ioctl", Everywhere("E:ENOTTY"),
        [](const Targets&) {

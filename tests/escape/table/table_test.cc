@@ -70,7 +70,7 @@ class EscapeTable : public testing::Test {
   // call that passes by filters is harmless, and any other one is killed.
   static std::string_view Demanded(const Attempt& attempt,
                                    const Targets& targets) {
-    constexpr int kOfProbes = 87;
+    constexpr int kOfProbes = 82;
     const std::string_view expected = attempt.expected.For(targets);
     if (attempt.row != kOfProbes) return expected;
     ipc::ForkedChild filtered([&] {
