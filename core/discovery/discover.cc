@@ -22,7 +22,7 @@ namespace {
 using Standing = BackendCandidate::Standing;
 
 // Of more candidates than these, only those that may be used are listed.
-constexpr size_t kMaxListed = 2 * kMaxBackendsOfAll;
+constexpr size_t kMaxListed = kMaxBackendsOfAll;
 
 bool Offers(const BackendCandidate& backend, const DeviceName& device) {
   if (device.backend.empty()) {

@@ -81,7 +81,7 @@ struct Discovery {
 
 // The bounds of one Discover(). It runs on bulkheadd's event loop.
 inline constexpr size_t kMaxBackendsOfOne = 32;  // In one distribution.
-inline constexpr size_t kMaxBackendsOfAll = 256;
+inline constexpr size_t kMaxBackendsOfAll = 2048;
 // The most bytes of RECORD and bulkhead.toml of all distributions together;
 // distribution.h bounds each.
 inline constexpr size_t kMaxBytesOfAll = size_t{16} << 20;

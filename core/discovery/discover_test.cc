@@ -344,23 +344,43 @@ TEST_F(DiscoverTest, TooMuchInOneDistributionBreaksThatOneAlone) {
   EXPECT_EQ(Find(found, "m32"), nullptr);
 }
 
-TEST_F(DiscoverTest, TooMuchInAllBreaksTheLargest) {
+TEST_F(DiscoverTest, TooMuchInAllLeavesTheSmallestAndTheFirst) {
   for (int i = 0; i < 6; ++i) {
     const std::string name = "a" + std::to_string(i);
     Install(name);
     const std::string record = name + "-1.0.dist-info/RECORD";
     tree_.Write(record, RecordOf(name, 0));
-    std::filesystem::resize_file(tree_ / record, kMaxBackendsRecordBytes - i);
+    std::filesystem::resize_file(tree_ / record,
+                                 kMaxBackendsRecordBytes - 2'000 - i);
   }
   Install("good");
   const Discovery found = Run();
-  EXPECT_TRUE(Find(found, "good")->usable());
-  for (const char* small : {"a5", "a4", "a3", "a2"}) {
-    EXPECT_TRUE(Find(found, small)->usable()) << Find(found, small)->reason;
+  for (const char* read : {"good", "a5", "a4", "a0", "a1"}) {
+    EXPECT_TRUE(Find(found, read)->usable()) << Find(found, read)->reason;
   }
-  for (const char* large : {"a0", "a1"}) {
-    EXPECT_THAT(Find(found, large)->reason, HasSubstr("too much is installed"));
+  for (const char* unread : {"a2", "a3"}) {
+    EXPECT_THAT(Find(found, unread)->reason,
+                HasSubstr("too much is installed"));
   }
+}
+
+TEST_F(DiscoverTest, MassesOfSmallPackagesTakeNothingFromWhatWasThere) {
+  Install("zfirst");
+  tree_.Write("zfirst-1.0.dist-info/RECORD", RecordOf("zfirst", 1'000));
+  constexpr size_t kPackages = kMaxBackendsOfAll / kMaxBackendsOfOne + 6;
+  for (size_t i = 0; i < kPackages; ++i) {
+    std::string entry_points = "[bulkhead.backends]\n";
+    for (size_t j = 0; j < kMaxBackendsOfOne; ++j) {
+      entry_points += "m" + std::to_string(i * kMaxBackendsOfOne + j) +
+                      " = zfirst.plugin:entry\n";
+    }
+    const std::string name = "mass" + std::to_string(i);
+    tree_.WriteDistribution(name + "-1.0.dist-info", name, "1.0", entry_points);
+  }
+  const Discovery found = Run();
+  EXPECT_TRUE(Find(found, "zfirst")->usable()) << Find(found, "zfirst")->reason;
+  EXPECT_LE(found.work.backends, kMaxBackendsOfAll);
+  EXPECT_GT(found.work.backends, kMaxBackendsOfAll / 2);
 }
 
 class ReservedNames : public DiscoverTest {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <tuple>
 
 #include "core/discovery/candidate_files.h"
@@ -30,6 +31,14 @@ size_t CostOf(const Distribution& distribution, size_t backends) {
          backends * size_of("bulkhead.toml", kMaxManifestBytes);
 }
 
+// Returns when the dist-info came to be what it is. Only the kernel sets that
+// time, whatever an archive says.
+int64_t InstalledNs(const Distribution& distribution) {
+  struct stat info = {};
+  if (lstat(distribution.dist_info_path().c_str(), &info) != 0) return 0;
+  return int64_t{info.st_ctim.tv_sec} * 1'000'000'000 + info.st_ctim.tv_nsec;
+}
+
 }  // namespace
 
 std::vector<std::string> Refusals(const Scan& scan, const Selection& selection,
@@ -37,6 +46,7 @@ std::vector<std::string> Refusals(const Scan& scan, const Selection& selection,
   struct Cost {
     bool of_others;
     size_t bytes;
+    int64_t installed_ns;
     size_t index;
     size_t backends;
   };
@@ -55,27 +65,47 @@ std::vector<std::string> Refusals(const Scan& scan, const Selection& selection,
                   !selection.RuleAgainst(entry_point.name, built_in || loaded);
     }
     if (backends == 0) continue;
-    costs.push_back({!built_in, CostOf(distribution, backends), i, backends});
+    costs.push_back({!built_in, CostOf(distribution, backends),
+                     InstalledNs(distribution), i, backends});
   }
-  std::stable_sort(
-      costs.begin(), costs.end(), [](const Cost& a, const Cost& b) {
-        return std::tie(a.of_others, a.bytes) < std::tie(b.of_others, b.bytes);
-      });
   std::vector<std::string> refusals(scan.distributions.size());
+  const std::string refusal =
+      "its files were not read, since too much is installed: RECORD and "
+      "bulkhead.toml of all packages with backends may have " +
+      std::to_string(kMaxBytesOfAll) + " bytes, and there may be " +
+      std::to_string(kMaxBackendsOfAll) +
+      " backends, of which the smaller and the older ones come first; "
+      "uninstall some, or choose with " +
+      selection.enabled_rule;
+  std::sort(costs.begin(), costs.end(), [](const Cost& a, const Cost& b) {
+    return std::tie(a.of_others, a.bytes, a.index) <
+           std::tie(b.of_others, b.bytes, b.index);
+  });
   size_t bytes = 0;
   size_t backends = 0;
-  for (const Cost& cost : costs) {
-    bytes += cost.bytes;
-    backends += cost.backends;
-    if (bytes <= kMaxBytesOfAll && backends <= kMaxBackendsOfAll) continue;
-    refusals[cost.index] =
-        "its files were not read, since too much is installed: RECORD and "
-        "bulkhead.toml of all packages with backends may have " +
-        std::to_string(kMaxBytesOfAll) + " bytes, and there may be " +
-        std::to_string(kMaxBackendsOfAll) +
-        " backends, of which the smaller ones come first; uninstall some, or "
-        "choose with " +
-        selection.enabled_rule;
+  const auto smaller_end =
+      std::find_if(costs.begin(), costs.end(), [&](const Cost& cost) {
+        bytes += cost.bytes;
+        backends += cost.backends;
+        return bytes > kMaxBytesOfAll / 2 || backends > kMaxBackendsOfAll / 2;
+      });
+  // The other half goes to who came first: a mass of small packages that is
+  // installed later takes it from nobody.
+  std::sort(smaller_end, costs.end(), [](const Cost& a, const Cost& b) {
+    return std::tie(a.installed_ns, a.index) <
+           std::tie(b.installed_ns, b.index);
+  });
+  bytes = kMaxBytesOfAll / 2;
+  backends = kMaxBackendsOfAll / 2;
+  for (auto cost = smaller_end; cost != costs.end(); ++cost) {
+    // A package that is too large for the rest leaves the rest to the others.
+    if (bytes + cost->bytes > kMaxBytesOfAll ||
+        backends + cost->backends > kMaxBackendsOfAll) {
+      refusals[cost->index] = refusal;
+      continue;
+    }
+    bytes += cost->bytes;
+    backends += cost->backends;
   }
   return refusals;
 }
