@@ -873,11 +873,7 @@ struct CloneWorker {
   socketComesLater @5 :Bool;
   # True if bulkheadd gives the worker its socket, as descriptor kWorkerSocketFd
   # of ipc/descriptors.h, when the worker installs its last filter.
-  files @6 :List(UInt64);
-  # The begin and the end of each part of the memory of the zygote that maps a file.
-  # The zygote reads these files into memory and holds them there: everybody can
-  # see which pages of a file are in memory, so a worker must not change that.
-  reserve @7 :Bool;
+  reserve @6 :Bool;
   # True if the worker may start tasks where workers with the media of others
   # have taken all that they may have.
 }

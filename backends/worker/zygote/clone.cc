@@ -23,12 +23,11 @@ ipc::Expected<SiblingCloner> SiblingCloner::Create() {
 }
 
 ipc::Expected<pid_t> SiblingCloner::Clone() const {
-  // A raw system call, since libc's fork() cannot pass CLONE_PARENT. The two
-  // CLONE_CHILD flags keep libc's cached thread id right, as fork() would.
-  const long pid = ::syscall(
-      SYS_clone,
-      CLONE_PARENT | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD,
-      nullptr, nullptr, thread_id_, 0);
+  // A raw system call, since libc's fork() cannot pass CLONE_PARENT.
+  // CLONE_CHILD_SETTID keeps libc's cached thread id right, as fork() would.
+  const long pid =
+      ::syscall(SYS_clone, CLONE_PARENT | CLONE_CHILD_SETTID | SIGCHLD, nullptr,
+                nullptr, thread_id_, 0);
   if (pid < 0) {
     return ipc::FailErrno(ipc::Code::kResourceExhausted,
                           "cannot clone a worker", errno);

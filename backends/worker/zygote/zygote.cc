@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -85,19 +84,6 @@ void CloseInherited(const Lockdown& lockdown, int socket) {
   const int end = static_cast<int>(files.rlim_cur);
   for (int fd = ipc::kZygoteControlFd; fd < end; ++fd) {
     if (fd != socket && !lockdown.IsGrantedDevice(fd)) ::close(fd);
-  }
-}
-
-// Reads the files that this process maps into memory. Its own mappings hold the
-// pages there, unless the machine runs out of memory. A part that cannot be
-// read, such as one behind the end of its file, cannot be read later either.
-void HoldFiles(capnp::List<uint64_t>::Reader files) {
-  for (unsigned i = 0; i + 1 < files.size(); i += 2) {
-    void* const begin = reinterpret_cast<void*>(files[i]);
-    const size_t bytes = files[i + 1] - files[i];
-    if (::madvise(begin, bytes, MADV_POPULATE_READ) == 0) continue;
-    // What may not be read yet is read, too, but not held.
-    ::madvise(begin, bytes, MADV_WILLNEED);
   }
 }
 
@@ -195,7 +181,6 @@ int RunZygote() {
     const auto clone = request->getClone();
     auto& descriptors = (*received)->descriptors;
     if (descriptors.size() != (clone.getSocketComesLater() ? 0U : 1U)) return 1;
-    HoldFiles(clone.getFiles());
     auto pid = cloner->Clone();
     // The clone leaves the loop for good; it returns its exit code from main().
     if (pid && *pid == 0) {

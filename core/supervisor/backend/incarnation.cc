@@ -12,6 +12,7 @@
 #include "core/base/from_ipc.h"
 #include "core/base/pidfd.h"
 #include "core/control/exit_report.h"
+#include "core/supervisor/sandbox/file_mappings.h"
 #include "core/supervisor/sandbox/memory_limit.h"
 #include "core/supervisor/sandbox/thread_status.h"
 #include "ipc/limit_name.h"
@@ -23,6 +24,9 @@ using std::chrono::milliseconds;
 
 // The time between a zygote's end on its socket and the reaper's report of it.
 constexpr kj::Duration kReaperPatience = 500 * kj::MILLISECONDS;
+
+// A backend may ship a model that it maps.
+constexpr uint64_t kMostHeldBytes = uint64_t{4} << 30;
 
 kj::Duration ToDuration(milliseconds time) {
   return time.count() * kj::MILLISECONDS;
@@ -195,14 +199,49 @@ void Incarnation::CheckReady() {
     // Asked for more than it may have, like a backend that lacks a grant.
     declined_ = !checked.ok();
   }
+  const std::string refusal = declined_ ? "it had too much memory mapped"
+                                        : "its lock-down was incomplete";
+  if (!checked.ok()) return Refuse(std::move(checked), refusal);
+  tasks_->add(HoldFiles().then([this](Status held) {
+    if (readiness_) return;
+    declined_ = held.code() == Code::kBackendUnavailable;
+    if (!held.ok()) return Refuse(std::move(held), "its files were not held");
+    ResolveReadiness(Status());
+  }));
+}
+
+void Incarnation::Refuse(Status status, std::string reason) {
   // The zygote is dead. Its end, which carries the reason, is reported anyway.
-  if (checked.code() == Code::kBackendLost) return;
-  const bool refused = !checked.ok();
-  ResolveReadiness(std::move(checked));
-  if (refused) {
-    KillZygote(Code::kBackendLost, declined_ ? "it had too much memory mapped"
-                                             : "its lock-down was incomplete");
+  if (status.code() == Code::kBackendLost) return;
+  ResolveReadiness(std::move(status));
+  KillZygote(Code::kBackendLost, std::move(reason));
+}
+
+kj::Promise<Status> Incarnation::HoldFiles() {
+  // A driver's mappings are not files, and may be as large as the device.
+  if (loading_.maps_devices || !expected_calls_.reads_memory()) return Status();
+  const pid_t zygote = PidOf(zygote_pidfd_.get());
+  const auto mappings = sandbox::FileMappings(zygote);
+  if (!mappings) {
+    return Status(HasEnded(zygote_pidfd_.get()) ? Code::kBackendLost
+                                                : Code::kSandboxUnavailable,
+                  "/proc does not show what its process maps");
   }
+  Status added =
+      expected_calls_.held_files().Add(zygote, *mappings, kMostHeldBytes);
+  if (!added.ok()) return added;
+  return HoldRemaining();
+}
+
+kj::Promise<Status> Incarnation::HoldRemaining() {
+  const auto done = expected_calls_.held_files().Step();
+  if (!done) return done.error();
+  if (*done) return Status();
+  // A timer and not evalLater(): kj polls descriptors only when nothing is
+  // ready.
+  return timer_.afterDelay(0 * kj::SECONDS).then([this] {
+    return HoldRemaining();
+  });
 }
 
 void Incarnation::ResolveReadiness(Status status) {

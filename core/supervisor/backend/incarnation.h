@@ -188,6 +188,12 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   // Resolves the readiness once the zygote has said that it is ready and the
   // reaper has told which process the zygote is.
   void CheckReady();
+  // Has what the zygote maps of files held in memory, before any session is
+  // opened.
+  kj::Promise<Status> HoldFiles();
+  kj::Promise<Status> HoldRemaining();
+  // Ends a zygote that cannot be used, and says why.
+  void Refuse(Status status, std::string reason);
   void ResolveReadiness(Status status);
   Status OnReaperEvent(ipc::ReceivedMessage& message);
   Status OnZygoteEvent(ipc::ReceivedMessage& message);
@@ -202,8 +208,6 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   void AskToWatch(pid_t pid_untrusted);
   void OnStarved(pid_t pid);
   void OnExited(pid_t pid, int wait_status);
-  // Asks the zygote, once, to hold the files that it maps in memory.
-  void HoldFiles(ipc::schema::CloneWorker::Builder clone);
   // Ends each process of the backend that nobody named, and the zygote, which
   // alone can have made it.
   void EndStrangers();
@@ -258,7 +262,6 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   uint32_t life_ = 0;
   uint64_t most_tasks_ = 0;
   bool said_ready_ = false;
-  bool files_held_ = false;  // The zygote was asked to, see HoldFiles().
   std::optional<Status> readiness_;
   kj::Own<kj::PromiseFulfiller<Status>> ready_;
   uint64_t next_ticket_ = 1;

@@ -12,7 +12,6 @@
 #include "core/base/pidfd.h"
 #include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/sandbox/child_processes.h"
-#include "core/supervisor/sandbox/file_mappings.h"
 #include "core/supervisor/sandbox/log_socket.h"
 #include "core/supervisor/sandbox/memory_limit.h"
 #include "core/supervisor/sandbox/silence.h"
@@ -26,9 +25,6 @@ namespace {
 
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
-
-// A message has room for as many. The libraries of `cpu` have 600.
-constexpr size_t kMostFiles = 3'500;
 
 kj::Duration ToDuration(milliseconds time) {
   return time.count() * kj::MILLISECONDS;
@@ -70,7 +66,6 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
       sandbox::LimitsFor(zygote_pidfd_.get(), memory, loading_);
   clone.setDataBytes(limits.data_bytes);
   clone.setAddressBytes(limits.address_bytes);
-  if (kind != WorkerKind::kProbe) HoldFiles(clone);
   auto paf = kj::newPromiseAndFulfiller<Result<Worker>>();
   Pending pending{.fulfiller = kj::mv(paf.fulfiller),
                   .pid = std::nullopt,
@@ -204,20 +199,6 @@ void Incarnation::SendToReaper(capnp::MessageBuilder& message,
       timer_.afterDelay(kStarvedPause).then([this, again = std::move(again)] {
         if (reaper_alive_) again();
       }));
-}
-
-void Incarnation::HoldFiles(schema::CloneWorker::Builder clone) {
-  // A driver's mappings are not files, and may be as large as the device.
-  if (files_held_ || loading_.maps_devices) return;
-  const auto files = sandbox::FileMappings(PidOf(zygote_pidfd_.get()));
-  if (!files) return;
-  const size_t count = std::min(files->size(), kMostFiles);
-  auto out = clone.initFiles(static_cast<unsigned>(2 * count));
-  for (unsigned i = 0; i < count; ++i) {
-    out.set(2 * i, (*files)[i].begin);
-    out.set(2 * i + 1, (*files)[i].end);
-  }
-  files_held_ = true;
 }
 
 void Incarnation::ForgetWorker(pid_t pid) {

@@ -22,6 +22,9 @@
 namespace bulkhead::sandbox {
 namespace {
 
+// What a vendor may map after its zygote was ready. It is read while all wait.
+constexpr uint64_t kMostLateBytes = uint64_t{256} << 20;
+
 bool IsNull(const struct stat& file) {
   return S_ISCHR(file.st_mode) && file.st_rdev == makedev(1, 3);
 }
@@ -170,13 +173,38 @@ ExpectedCalls::Decision ExpectedCalls::DecideFilter(const PendingCall& call) {
     }
     // From here on it maps no file but the memory of its session.
     const auto mapped = FileMappings(call.thread);
-    if (!mapped || !ReplaceProgram(call.thread, call.arguments[2],
-                                   KeptFromFiles(*mapped, expected))) {
+    if (!mapped) return Decision::kRefuse;
+    if (const Decision held = HoldFiles(call.thread, *mapped);
+        held != Decision::kGoOn) {
+      return held;
+    }
+    if (!ReplaceProgram(call.thread, call.arguments[2],
+                        KeptFromFiles(RangesOf(*mapped), expected))) {
       return Decision::kRefuse;
     }
   }
   progress.waiting = call.id;
   return Decision::kAwaitDescriptors;
+}
+
+ExpectedCalls::Decision ExpectedCalls::HoldFiles(
+    pid_t process, const std::vector<FileMapping>& mappings) {
+  // The mappings of a driver are not files, and may be as large as the device.
+  if (!lockdown_.devices.empty()) return Decision::kGoOn;
+  // Almost always, all is held. The rest is what the vendor's code has mapped
+  // since the zygote was ready.
+  Status held = held_files_.Add(process, mappings, kMostLateBytes);
+  for (bool done = false; held.ok() && !done;) {
+    const auto step = held_files_.Step();
+    if (step) {
+      done = *step;
+    } else {
+      held = step.error();
+    }
+  }
+  if (held.ok()) return Decision::kGoOn;
+  return held.code() == Code::kResourceExhausted ? Decision::kCannotTell
+                                                 : Decision::kRefuse;
 }
 
 ExpectedCalls::Decision ExpectedCalls::DecideDescriptors(pid_t process) const {

@@ -10,6 +10,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/supervisor/sandbox/file_mappings.h"
+#include "core/supervisor/sandbox/held_files.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::sandbox {
@@ -99,6 +101,10 @@ class ExpectedCalls {
     WorkerDescriptors descriptors;
   };
 
+  // The files that the backend maps: of the zygote, once they were added, and
+  // of each worker that got its last filter.
+  HeldFiles& held_files() { return held_files_; }
+  bool reads_memory() const { return reads_memory_; }
   void ExpectClone() { ++expected_clones_; }
   void CloneAnswered();
   Decision Decide(const PendingCall& call);
@@ -129,12 +135,15 @@ class ExpectedCalls {
   // Returns the filter that a process installs as its `index`-th, empty if
   // there is none.
   std::vector<sock_filter> Expected(pid_t process, size_t index) const;
+  // Has all that a worker maps of files held in memory.
+  Decision HoldFiles(pid_t process, const std::vector<FileMapping>& mappings);
   // Decides on the descriptors of a worker: kRefuse if it has one that a worker
   // must not have.
   Decision DecideDescriptors(pid_t process) const;
 
   const SessionLockdown lockdown_;
   const bool reads_memory_;
+  HeldFiles held_files_;
   // Nobody but the zygote has the filter that asks before a clone is approved.
   pid_t zygote_ = 0;
   uint32_t expected_clones_ = 0;

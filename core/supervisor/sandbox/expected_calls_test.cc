@@ -222,6 +222,17 @@ TEST_F(ExpectedCallsTest, WorkerGetsItsSocketWithTheLastFilter) {
   EXPECT_FALSE(calls_.TakeReady(kWorker));
 }
 
+TEST_F(ExpectedCallsTest, WhatAWorkerMapsIsHeldWithItsLastFilter) {
+  CloneAWorker();
+  // A worker maps what this process maps.
+  const auto mappings = FileMappings(getpid());
+  ASSERT_TRUE(mappings);
+  EXPECT_FALSE(calls_.held_files().Add(getpid(), *mappings, 0).ok());
+  ASSERT_TRUE(Installs(kWorker, stage2_));
+  const Status held = calls_.held_files().Add(getpid(), *mappings, 0);
+  EXPECT_TRUE(held.ok()) << held;
+}
+
 TEST_F(ExpectedCallsTest, WorkerWaitsForItsSocket) {
   CloneAWorker();
   ASSERT_TRUE(Installs(kWorker, stage2_));
@@ -304,7 +315,8 @@ TEST_F(ExpectedCallsTest, OtherArgumentsAreRefused) {
   CloneAWorker();
   calls_.ExpectClone();
   PendingCall clone = Call(kZygote, SYS_clone);
-  for (const uint64_t flag : {CLONE_VM, CLONE_FILES, CLONE_NEWUSER}) {
+  for (const uint64_t flag :
+       {CLONE_VM, CLONE_FILES, CLONE_NEWUSER, CLONE_CHILD_CLEARTID}) {
     clone.arguments[0] = CLONE_PARENT | SIGCHLD | flag;
     EXPECT_FALSE(Approves(clone)) << flag;
   }

@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -91,14 +92,21 @@ Code Search(std::span<const uint64_t> bounds, bool within) {
   return code;
 }
 
-std::optional<uint64_t> ReadHex(std::string_view text) {
+std::optional<uint64_t> ReadNumber(std::string_view text, int base) {
   uint64_t number = 0;
   const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), number, 16);
+      std::from_chars(text.data(), text.data() + text.size(), number, base);
   if (error != std::errc() || end != text.data() + text.size()) {
     return std::nullopt;
   }
   return number;
+}
+
+// Returns what is before and after the first `separator`.
+std::pair<std::string_view, std::string_view> Halves(std::string_view text,
+                                                     char separator) {
+  const size_t at = std::min(text.find(separator), text.size());
+  return {text.substr(0, at), text.substr(std::min(at + 1, text.size()))};
 }
 
 // Returns the next word of a line, and removes it.
@@ -155,25 +163,41 @@ void JoinClosest(std::vector<AddressRange>& ranges) {
 
 }  // namespace
 
-std::optional<std::vector<AddressRange>> FileMappings(pid_t process) {
+std::optional<std::vector<FileMapping>> FileMappings(pid_t process) {
   const auto text = ReadMaps(process);
   if (!text || text->empty()) return std::nullopt;
-  std::vector<AddressRange> ranges;
-  // BEGIN-END rwxp OFFSET DEVICE INODE     PATH
+  std::vector<FileMapping> mappings;
+  // BEGIN-END rwxp OFFSET MAJOR:MINOR INODE     PATH
   for (std::string_view rest = *text; !rest.empty();) {
     const size_t length = std::min(rest.find('\n'), rest.size());
     std::string_view line = rest.substr(0, length);
     rest.remove_prefix(std::min(length + 1, rest.size()));
-    const std::string_view addresses = TakeWord(line);
-    for (int skipped = 0; skipped < 3; ++skipped) TakeWord(line);
-    if (TakeWord(line) == "0") continue;
-    const size_t dash = std::min(addresses.find('-'), addresses.size());
-    const auto begin = ReadHex(addresses.substr(0, dash));
-    const auto end =
-        ReadHex(addresses.substr(std::min(dash + 1, addresses.size())));
-    if (!begin || !end) return std::nullopt;
-    ranges.push_back({*begin, *end});
+    const auto [begin, end] = Halves(TakeWord(line), '-');
+    TakeWord(line);
+    const auto offset = ReadNumber(TakeWord(line), 16);
+    const auto [major, minor] = Halves(TakeWord(line), ':');
+    const auto inode = ReadNumber(TakeWord(line), 10);
+    if (inode == 0) continue;
+    const auto begins = ReadNumber(begin, 16);
+    const auto ends = ReadNumber(end, 16);
+    const auto of_major = ReadNumber(major, 16);
+    const auto of_minor = ReadNumber(minor, 16);
+    if (!begins || !ends || !offset || !of_major || !of_minor || !inode) {
+      return std::nullopt;
+    }
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    mappings.push_back({.range = {*begins, *ends},
+                        .offset = *offset,
+                        .device = makedev(*of_major, *of_minor),
+                        .inode = *inode,
+                        .path = std::string(line)});
   }
+  return mappings;
+}
+
+std::vector<AddressRange> RangesOf(const std::vector<FileMapping>& mappings) {
+  std::vector<AddressRange> ranges;
+  for (const FileMapping& mapping : mappings) ranges.push_back(mapping.range);
   return ranges;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace bulkhead::sandbox {
@@ -15,14 +16,14 @@ namespace bulkhead::sandbox {
 // page, whoever maps it. So two processes that map the same library, which all
 // do, could wake each other there, and tell each other something by it.
 //
-//   if (auto ranges = FileMappings(worker)) {
-//     filter = KeptFromFiles(*ranges, filter);
+//   if (auto mappings = FileMappings(worker)) {
+//     filter = KeptFromFiles(RangesOf(*mappings), filter);
 //   }
 //
 // The ranges are those of a process that can map no other file: a session's
 // worker at the moment when its last filter is installed. Which pages of these
-// files are in memory is seen by everybody too: the zygote holds them there
-// (schema/control.capnp, CloneWorker.files).
+// files are in memory is seen by everybody too: bulkheadd holds them there
+// (held_files.h).
 
 // Addresses from `begin` up to `end`.
 struct AddressRange {
@@ -30,9 +31,24 @@ struct AddressRange {
   uint64_t end;
 };
 
-// Returns where the process maps files, in ascending order. Returns nullopt if
-// /proc does not show them.
-std::optional<std::vector<AddressRange>> FileMappings(pid_t process);
+// A part of a file that a process maps.
+struct FileMapping {
+  AddressRange range;
+  uint64_t offset;  // of the part in the file
+  // The number that the kernel gives the file system, and the inode there. What
+  // the kernel writes here may differ from what stat() returns.
+  uint64_t device;
+  uint64_t inode;
+  // As the kernel writes it: followed by " (deleted)" if the file has no name
+  // any more, and valid in the process's mount namespace.
+  std::string path;
+};
+
+// Returns the parts of files that the process maps, in ascending order of their
+// addresses. Returns nullopt if /proc does not show them.
+std::optional<std::vector<FileMapping>> FileMappings(pid_t process);
+
+std::vector<AddressRange> RangesOf(const std::vector<FileMapping>& mappings);
 
 // Returns a filter that does as `filter`, except that within the ranges
 // - FUTEX_WAIT and its like fail with EAGAIN, and FUTEX_WAKE with EINVAL,

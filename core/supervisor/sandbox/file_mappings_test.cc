@@ -9,10 +9,12 @@
 #include <linux/seccomp.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <vector>
 
 #include "core/supervisor/sandbox/testing/bpf_evaluator.h"
@@ -47,17 +49,17 @@ struct Filter {
 TEST(FileMappingsTest, AreThoseOfFilesAndNotOfMemory) {
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const ipc::UniqueFd file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
-  void* const mapped =
-      mmap(nullptr, page, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  void* const mapped = mmap(nullptr, page, PROT_READ, MAP_PRIVATE, file.get(),
+                            static_cast<off_t>(page));
   void* const memory = mmap(nullptr, page, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(mapped, MAP_FAILED);
   ASSERT_NE(memory, MAP_FAILED);
-  const auto ranges = FileMappings(getpid());
-  ASSERT_TRUE(ranges);
+  const auto mappings = FileMappings(getpid());
+  ASSERT_TRUE(mappings);
   const auto contains = [&](const void* pointer) {
     const auto address = reinterpret_cast<uint64_t>(pointer);
-    return std::ranges::any_of(*ranges, [&](const AddressRange& range) {
+    return std::ranges::any_of(RangesOf(*mappings), [&](const auto& range) {
       return range.begin <= address && address < range.end;
     });
   };
@@ -68,6 +70,15 @@ TEST(FileMappingsTest, AreThoseOfFilesAndNotOfMemory) {
   EXPECT_TRUE(contains(reinterpret_cast<const void*>(&FileMappings)));
   EXPECT_FALSE(contains(memory));
   EXPECT_FALSE(contains(&on_stack));
+  struct stat info = {};
+  ASSERT_EQ(fstat(file.get(), &info), 0);
+  const auto found = std::ranges::find_if(*mappings, [&](const auto& mapping) {
+    return mapping.range.begin == reinterpret_cast<uint64_t>(mapped);
+  });
+  ASSERT_NE(found, mappings->end());
+  EXPECT_EQ(found->inode, info.st_ino);
+  EXPECT_EQ(found->offset, page);
+  EXPECT_EQ(found->path, std::filesystem::read_symlink("/proc/self/exe"));
   munmap(mapped, page);
   munmap(memory, page);
 }

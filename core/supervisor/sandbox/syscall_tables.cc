@@ -39,8 +39,9 @@ constexpr uint64_t kThreadFlags =
 // The flags of cloning a session worker, which becomes the zygote's sibling.
 // The flags that say where the thread id is stored are free.
 constexpr uint64_t kWorkerFlags = CLONE_PARENT | SIGCHLD;
-constexpr uint64_t kTidFlags =
-    CLONE_PARENT_SETTID | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+// CLONE_CHILD_CLEARTID is not among them: at the end of the worker, the kernel
+// would wake whoever waits on that address, which may be a page of a file.
+constexpr uint64_t kTidFlags = CLONE_PARENT_SETTID | CLONE_CHILD_SETTID;
 
 class TableBuilder {
  public:
@@ -122,13 +123,13 @@ Table Base() {
   t.Allow({SYS_munmap, SYS_mremap, SYS_brk}, "malloc");
   for (const uint64_t advice :
        {MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED,
-        MADV_FREE, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP,
+        MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP,
         MADV_DONTFORK, MADV_DOFORK, MADV_POPULATE_READ, MADV_POPULATE_WRITE}) {
     t.AllowIf(SYS_madvise, {{2, kInt, advice}}, "malloc");
   }
   t.Answer(EINVAL, {SYS_madvise},
            "the rest reaches others: pages merged with theirs or dropped for "
-           "them, holes in shared memory");
+           "them, holes in shared memory, exact counts in /proc/vmstat");
   t.AllowIf(SYS_mprotect, {{2, PROT_EXEC, 0}}, "malloc, thread stacks");
   t.Answer(EACCES, {SYS_mprotect}, "no new executable memory");
   t.Allow({SYS_rt_sigprocmask, SYS_restart_syscall}, "signals to itself");
@@ -299,9 +300,11 @@ Table ZygoteTable() {
   // or answers must not kill here.
   t.Append(SignalHandlers());
   t.Allow({SYS_mremap, SYS_close}, "malloc, descriptors");
-  t.Allow({SYS_set_robust_list, SYS_set_tid_address}, "glibc");
+  t.Allow({SYS_set_robust_list}, "glibc");
+  t.Answer(EPERM, {SYS_set_tid_address},
+           "the end of a worker wakes nobody who waits on a page of a file");
   t.Allow({SYS_dup}, "descriptors");
-  for (const uint64_t advice : {MADV_COLD, MADV_PAGEOUT}) {
+  for (const uint64_t advice : {MADV_FREE, MADV_COLD, MADV_PAGEOUT}) {
     t.AllowIf(SYS_madvise, {{2, kInt, advice}}, "malloc");
   }
   for (const uint64_t command : {F_DUPFD, F_DUPFD_CLOEXEC}) {

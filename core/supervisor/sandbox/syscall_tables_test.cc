@@ -123,6 +123,9 @@ TEST(SyscallTablesTest, OnlyThreadsAreCloned) {
   EXPECT_EQ(Zygote(SYS_clone, {SIGCHLD}), Errno(EPERM));
   EXPECT_EQ(Zygote(SYS_clone, {CLONE_PARENT | CLONE_NEWNET | SIGCHLD}),
             Errno(EPERM));
+  // Its end would wake whoever waits on an address.
+  EXPECT_EQ(Zygote(SYS_clone, {CLONE_PARENT | CLONE_CHILD_CLEARTID | SIGCHLD}),
+            Errno(EPERM));
 }
 
 TEST(SyscallTablesTest, NoNewCodeInASession) {
@@ -230,6 +233,13 @@ TEST(SyscallTablesTest, NoEndOfAThreadWakesOthers) {
   EXPECT_EQ(Session(SYS_set_robust_list, {0x7000, 24}), Errno(EPERM));
   EXPECT_EQ(Session(SYS_set_tid_address, {0x7000}), Errno(EPERM));
   EXPECT_EQ(Zygote(SYS_set_robust_list, {0x7000, 24}), kAllow);
+  // A clone would inherit the address.
+  EXPECT_EQ(Zygote(SYS_set_tid_address, {0x7000}), Errno(EPERM));
+}
+
+TEST(SyscallTablesTest, NoSessionChangesExactCountsOfTheMachine) {
+  EXPECT_EQ(Session(SYS_madvise, {0x7000, 4096, MADV_FREE}), Errno(EINVAL));
+  EXPECT_EQ(Zygote(SYS_madvise, {0x7000, 4096, MADV_FREE}), kAllow);
 }
 
 TEST(SyscallTablesTest, HandlersOfASessionStayAndDoNotReturn) {

@@ -127,7 +127,7 @@ std::vector<Attempt> SharedPageAttempts() {
       {74, "wake_by_end_of_thread", {kNoMedia, "E:EAGAIN"}, WakeByAThread},
       {74,
        "wake_by_tid_address",
-       {kNone, "E:EPERM"},
+       {"E:EPERM", "E:EPERM"},
        [](const Targets&) { return WakeAtEnd(SYS_set_tid_address); }},
       {74,
        "wake_by_robust_list",

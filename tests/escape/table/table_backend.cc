@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -181,6 +182,17 @@ void MapFile() {
   if (bytes != MAP_FAILED) mapped_file = static_cast<char*>(bytes);
 }
 
+// Removes the pages of the file from the zygote's own memory for as long as it
+// lives, so that only others hold them.
+void ReleaseFile() {
+  std::thread([] {
+    for (;;) {
+      madvise(const_cast<char*>(mapped_file), kMappedBytes, MADV_DONTNEED);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }).detach();
+}
+
 std::vector<std::string> ReadDeeds() {
   std::ifstream file(Directory() + "deed.txt");
   return {std::istream_iterator<std::string>(file), {}};
@@ -197,6 +209,8 @@ bool Attack() {
     if (deed == "all") {
       MakeHarmlessWhileLoading();
       made_by_zygote = MakeHarmless();
+    } else if (deed == "release_file") {
+      ReleaseFile();
     } else {
       MakeOne(deed);
     }

@@ -292,8 +292,11 @@ void DropFromMemory(const std::string& path) {
   posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
-TEST_F(EscapeTable, WhichPagesOfAFileAreInMemorySaysNothing) {
-  const auto host = installation_->StartHost("none");
+class PagesOfFiles : public EscapeTable,
+                     public testing::WithParamInterface<const char*> {};
+
+TEST_P(PagesOfFiles, AreInMemoryWhateverASessionDoes) {
+  const auto host = installation_->StartHost(GetParam());
   const std::string& file = installation_->mapped_file();
   DropFromMemory(file);
   if (std::ranges::count(InMemory(file), true) > 0) {
@@ -307,9 +310,15 @@ TEST_F(EscapeTable, WhichPagesOfAFileAreInMemorySaysNothing) {
   DropFromMemory(file);
   const auto pages = InMemory(file);
   const auto missing = std::ranges::count(pages, false);
-  Expect(75, "pages_not_in_memory", "session", "0", std::to_string(missing),
-         missing == 0);
+  Expect(75, std::string("pages_not_in_memory, zygote ") + GetParam(),
+         "session", "0", std::to_string(missing), missing == 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Zygote, PagesOfFiles,
+                         testing::Values("none", "release_file"),
+                         [](const auto& info) {
+                           return std::string(info.param);
+                         });
 
 // Returns what the kernel has logged about a process since it was called last.
 class KernelLog {

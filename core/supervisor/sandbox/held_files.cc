@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/held_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <system_error>
+
+#include "core/base/status_macros.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+constexpr size_t kPieceBytes = size_t{8} << 20;
+
+uint64_t PageBytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
+
+// Returns the number of the file system that memory without a file is on.
+uint64_t DeviceOfMemory() {
+  static const uint64_t device = [] {
+    const ipc::UniqueFd memory(memfd_create("bulkhead-device", MFD_CLOEXEC));
+    struct stat info = {};
+    return fstat(memory.get(), &info) == 0 ? uint64_t{info.st_dev} : 0;
+  }();
+  return device;
+}
+
+// Returns the number of the file system that is the root of the process, if it
+// has another one than this process.
+std::optional<uint64_t> DeviceOfOwnRoot(pid_t process) {
+  const std::string path = "/proc/" + std::to_string(process) + "/root/.";
+  struct stat own = {};
+  struct stat ours = {};
+  if (stat(path.c_str(), &own) != 0 || stat("/", &ours) != 0 ||
+      own.st_dev == ours.st_dev) {
+    return std::nullopt;
+  }
+  return own.st_dev;
+}
+
+// Adds the span and joins it with those that it touches.
+void Join(uint64_t begin, uint64_t end, std::map<uint64_t, uint64_t>& spans) {
+  auto next = spans.upper_bound(begin);
+  if (next != spans.begin() && std::prev(next)->second >= begin) --next;
+  while (next != spans.end() && next->first <= end) {
+    begin = std::min(begin, next->first);
+    end = std::max(end, next->second);
+    next = spans.erase(next);
+  }
+  spans[begin] = end;
+}
+
+bool Contains(const std::map<uint64_t, uint64_t>& spans, uint64_t begin,
+              uint64_t end) {
+  const auto next = spans.upper_bound(begin);
+  return next != spans.begin() && std::prev(next)->second >= end;
+}
+
+Status CannotHold(const std::string& path, const std::string& why,
+                  Code code = Code::kBackendUnavailable) {
+  return Status(code, "it maps the file " + path +
+                          ", which cannot be held in memory: " + why);
+}
+
+// Says so for a call that has just failed.
+Status CannotHold(const std::string& path) {
+  const int error = errno;
+  const bool short_of_it =
+      error == EMFILE || error == ENFILE || error == ENOMEM;
+  return CannotHold(
+      path, std::generic_category().message(error),
+      short_of_it ? Code::kResourceExhausted : Code::kBackendUnavailable);
+}
+
+}  // namespace
+
+HeldFiles::~HeldFiles() {
+  for (const Mapped& mapped : mapped_) {
+    munmap(mapped.memory.data(), mapped.memory.size());
+  }
+}
+
+HeldFiles::HeldFiles(HeldFiles&& other) noexcept
+    : held_(std::move(other.held_)),
+      parts_(std::move(other.parts_)),
+      mapped_(std::exchange(other.mapped_, {})),
+      verified_(other.verified_),
+      unread_(other.unread_) {}
+
+Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
+                      uint64_t most_bytes) {
+  const std::optional<uint64_t> own_root = DeviceOfOwnRoot(process);
+  std::map<FileId, std::pair<std::string, Spans>> wanted;
+  for (const FileMapping& mapping : mappings) {
+    const FileId file(mapping.device, mapping.inode);
+    const uint64_t bytes = mapping.range.end - mapping.range.begin;
+    const auto held = held_.find(file);
+    if (mapping.device == DeviceOfMemory() || mapping.device == own_root ||
+        (held != held_.end() &&
+         Contains(held->second, mapping.offset, mapping.offset + bytes))) {
+      continue;
+    }
+    auto& [path, spans] = wanted[file];
+    path = mapping.path;
+    Join(mapping.offset, mapping.offset + bytes, spans);
+  }
+  uint64_t all = 0;
+  for (const auto& [file, what] : wanted) {
+    for (const auto& [begin, end] : what.second) {
+      all += end - begin;
+      parts_.push_back(
+          {.file = file, .path = what.first, .begin = begin, .end = end});
+    }
+  }
+  if (all <= most_bytes) return Status();
+  parts_.clear();
+  return Status(Code::kBackendUnavailable,
+                "it maps " + std::to_string(all) +
+                    " bytes of files, of which " + std::to_string(most_bytes) +
+                    " can be held in memory: map less of them, or read them");
+}
+
+Result<bool> HeldFiles::Step() {
+  if (!unread_.empty()) {
+    const auto piece = unread_.first(std::min(unread_.size(), kPieceBytes));
+    if (madvise(piece.data(), piece.size(), MADV_POPULATE_READ) == 0) {
+      unread_ = unread_.subspan(piece.size());
+    } else if (errno != EINTR && errno != EAGAIN) {
+      return CannotHold(mapped_.back().part.path);
+    }
+    return false;
+  }
+  if (!parts_.empty()) {
+    Part part = std::move(parts_.back());
+    parts_.pop_back();
+    RETURN_IF_ERROR(Map(std::move(part)));
+    return false;
+  }
+  if (verified_ < mapped_.size()) RETURN_IF_ERROR(Verify());
+  return true;
+}
+
+Status HeldFiles::Map(Part part) {
+  const ipc::UniqueFd file(
+      open(part.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) return CannotHold(part.path);
+  struct stat info = {};
+  if (fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    return CannotHold(part.path, "it is no regular file");
+  }
+  const size_t bytes = part.end - part.begin;
+  void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(),
+                            static_cast<off_t>(part.begin));
+  if (memory == MAP_FAILED) return CannotHold(part.path);
+  // Children need none of it.
+  madvise(memory, bytes, MADV_DONTFORK);
+  const auto whole = std::span(static_cast<std::byte*>(memory), bytes);
+  // There are no pages after the end of the file.
+  const uint64_t size = static_cast<uint64_t>(info.st_size) + PageBytes() - 1;
+  const uint64_t end = size - size % PageBytes();
+  unread_ = whole.first(
+      end > part.begin ? std::min<size_t>(bytes, end - part.begin) : 0);
+  mapped_.push_back({std::move(part), whole});
+  return Status();
+}
+
+Status HeldFiles::Verify() {
+  const auto own = FileMappings(getpid());
+  if (!own) {
+    return Status(Code::kResourceExhausted, "/proc/self/maps cannot be read");
+  }
+  for (; verified_ < mapped_.size(); ++verified_) {
+    const auto& [part, memory] = mapped_[verified_];
+    const auto begin = reinterpret_cast<uint64_t>(memory.data());
+    const auto is_here = [&](const FileMapping& mapping) {
+      return mapping.range.begin <= begin && begin < mapping.range.end;
+    };
+    const auto found = std::ranges::find_if(*own, is_here);
+    if (found == own->end() ||
+        FileId(found->device, found->inode) != part.file) {
+      return CannotHold(part.path, "another file has its name by now");
+    }
+    Join(part.begin, part.end, held_[part.file]);
+  }
+  return Status();
+}
+
+}  // namespace bulkhead::sandbox

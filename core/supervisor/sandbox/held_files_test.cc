@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/held_files.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/base/temporary_tree.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr size_t kBytes = size_t{1} << 20;
+
+// A file that this process maps, as a backend does.
+class HeldFilesTest : public testing::Test {
+ protected:
+  HeldFilesTest() {
+    tree_.Write("data", std::string(kBytes, 'x'));
+    file_ = ipc::UniqueFd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    memory_ = mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE, file_.get(), 0);
+  }
+  ~HeldFilesTest() override { munmap(memory_, kBytes); }
+
+  // Returns how this process maps the file.
+  std::vector<FileMapping> Mappings() const {
+    std::vector<FileMapping> all = FileMappings(getpid()).value();
+    std::erase_if(all, [&](const FileMapping& mapping) {
+      return mapping.range.begin != reinterpret_cast<uint64_t>(memory_);
+    });
+    return all;
+  }
+  Status Hold(uint64_t most_bytes = kBytes) {
+    Status added = held_.Add(getpid(), Mappings(), most_bytes);
+    if (!added.ok()) return added;
+    for (;;) {
+      const auto done = held_.Step();
+      if (!done) return done.error();
+      if (*done) return Status();
+    }
+  }
+  // Drops the pages that nobody holds, and returns how many there are then.
+  size_t Kept() const {
+    fsync(file_.get());
+    posix_fadvise(file_.get(), 0, 0, POSIX_FADV_DONTNEED);
+    std::vector<unsigned char> pages(kBytes / 4096);
+    void* const look =
+        mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, file_.get(), 0);
+    EXPECT_EQ(mincore(look, kBytes, pages.data()), 0);
+    munmap(look, kBytes);
+    return static_cast<size_t>(
+        std::ranges::count_if(pages, [](auto page) { return page & 1; }));
+  }
+
+  discovery::TemporaryTree tree_;
+  const std::string path_ = tree_ / "data";
+  ipc::UniqueFd file_;
+  void* memory_ = nullptr;
+  HeldFiles held_;
+};
+
+TEST_F(HeldFilesTest, WhatIsHeldStaysInMemory) {
+  ASSERT_EQ(Mappings().size(), 1u);
+  if (Kept() > 0) GTEST_SKIP() << "this file system keeps its files in memory";
+  const Status held = Hold();
+  ASSERT_TRUE(held.ok()) << held;
+  EXPECT_EQ(Kept(), kBytes / 4096);
+  // Whoever was looked at has no part in it.
+  madvise(memory_, kBytes, MADV_DONTNEED);
+  EXPECT_EQ(Kept(), kBytes / 4096);
+  EXPECT_TRUE(Hold(0).ok()) << "it is held already";
+  { const HeldFiles gone = std::move(held_); }
+  EXPECT_EQ(Kept(), 0u);
+}
+
+TEST_F(HeldFilesTest, AnotherFileOfTheSameNameIsNotBelieved) {
+  tree_.Write("other", std::string(kBytes, 'x'));
+  const std::vector<FileMapping> before = Mappings();
+  std::filesystem::rename(tree_ / "other", path_);
+  // As the kernel named the file before it was replaced.
+  ASSERT_TRUE(held_.Add(getpid(), before, kBytes).ok());
+  Result<bool> done = false;
+  while (done && !*done) done = held_.Step();
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message(), HasSubstr(path_));
+  EXPECT_THAT(done.error().message(), HasSubstr("another file"));
+}
+
+TEST_F(HeldFilesTest, AFileThatIsGoneIsNamed) {
+  std::filesystem::remove(path_);
+  const Status held = Hold();
+  EXPECT_EQ(held.code(), Code::kBackendUnavailable);
+  EXPECT_THAT(held.message(), HasSubstr(path_));
+}
+
+TEST_F(HeldFilesTest, TooMuchIsRefused) {
+  const Status held = Hold(kBytes - 1);
+  EXPECT_EQ(held.code(), Code::kBackendUnavailable);
+  EXPECT_THAT(held.message(), HasSubstr("1048576 bytes of files"));
+  EXPECT_EQ(*held_.Step(), true) << "nothing of it is held";
+}
+
+TEST_F(HeldFilesTest, PagesAfterTheEndOfAFileAreNone) {
+  ASSERT_EQ(truncate(path_.c_str(), 5000), 0);
+  const Status held = Hold();
+  EXPECT_TRUE(held.ok()) << held;
+}
+
+TEST_F(HeldFilesTest, MemoryWithoutAFileIsNotHeld) {
+  munmap(memory_, kBytes);
+  const ipc::UniqueFd memory(memfd_create("test", MFD_CLOEXEC));
+  ASSERT_EQ(ftruncate(memory.get(), kBytes), 0);
+  memory_ = mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, memory.get(), 0);
+  ASSERT_EQ(Mappings().size(), 1u);
+  EXPECT_TRUE(Hold(0).ok());
+}
+
+}  // namespace
+}  // namespace bulkhead::sandbox
