@@ -82,8 +82,8 @@ struct Discovery {
 // The bounds of one Discover(). It runs on bulkheadd's event loop.
 inline constexpr size_t kMaxBackendsOfOne = 32;  // In one distribution.
 inline constexpr size_t kMaxBackendsOfAll = 2048;
-// The most bytes of RECORD and bulkhead.toml of all distributions together;
-// distribution.h bounds each.
+// The most bytes of RECORD and bulkhead.toml of all distributions together,
+// where those of bulkhead.toml weigh more; distribution.h bounds each.
 inline constexpr size_t kMaxBytesOfAll = size_t{16} << 20;
 
 // Finds the backends in a scan. These are the entry points of the group

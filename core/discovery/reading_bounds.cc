@@ -14,6 +14,8 @@
 namespace bulkhead::discovery {
 namespace {
 
+constexpr size_t kManifestWeight = 8;
+
 // Returns how many bytes of a distribution's files may be read.
 size_t CostOf(const Distribution& distribution, size_t backends) {
   const auto size_of = [&](const std::string& name, size_t most) -> size_t {
@@ -26,9 +28,11 @@ size_t CostOf(const Distribution& distribution, size_t backends) {
                ? std::min(static_cast<size_t>(info.st_size), most)
                : most;
   };
-  // The manifest is parsed for each backend.
+  // The manifest is parsed for each backend, which takes much longer than to
+  // read rows.
   return size_of("RECORD", kMaxBackendsRecordBytes) +
-         backends * size_of("bulkhead.toml", kMaxManifestBytes);
+         kManifestWeight * backends *
+             size_of("bulkhead.toml", kMaxManifestBytes);
 }
 
 // Returns when the dist-info came to be what it is. Only the kernel sets that
@@ -72,7 +76,9 @@ std::vector<std::string> Refusals(const Scan& scan, const Selection& selection,
   const std::string refusal =
       "its files were not read, since too much is installed: RECORD and "
       "bulkhead.toml of all packages with backends may have " +
-      std::to_string(kMaxBytesOfAll) + " bytes, and there may be " +
+      std::to_string(kMaxBytesOfAll) + " bytes, those of bulkhead.toml " +
+      std::to_string(kManifestWeight) +
+      " times for each backend, and there may be " +
       std::to_string(kMaxBackendsOfAll) +
       " backends, of which the smaller and the older ones come first; "
       "uninstall some, or choose with " +

@@ -115,9 +115,6 @@ Catalog::Catalog(std::vector<discovery::SearchDirectory> plugin_path,
       tasks_(*this) {
   Refresh(Reach::kOwn);
   tasks_.add(AwaitChanges());
-  // Reads the other directories once the application has had time to open its
-  // first streams.
-  NoteChange();
 }
 
 void Catalog::RefreshAll() {

@@ -106,7 +106,9 @@ kj::Promise<void> Catalog::Settle(unsigned rounds_left) {
         }
         // Before settling_ is reset, so that Refresh() begins no other round
         // for the changes that are handled here.
-        Refresh();
+        // What packages say about themselves delays nobody who never asked for
+        // one.
+        Refresh(looked_everywhere_ ? Reach::kEverywhere : Reach::kOwn);
         settling_ = false;
         if (cache_.unread() > 0) NoteChange();
         ReplaceChanged();
