@@ -17,6 +17,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -181,6 +182,14 @@ void MapFile() {
   if (bytes != MAP_FAILED) mapped_file = static_cast<char*>(bytes);
 }
 
+// A session would be cloned with it blocked.
+void BlockOneSignal() {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, SIGFPE);
+  pthread_sigmask(SIG_BLOCK, &one, nullptr);
+}
+
 std::vector<std::string> ReadDeeds() {
   std::ifstream file(Directory() + "deed.txt");
   return {std::istream_iterator<std::string>(file), {}};
@@ -193,6 +202,7 @@ bool Attack() {
   targets = Targets::Read(Directory() + "targets.txt");
   targets.in_zygote = true;
   MapFile();
+  BlockOneSignal();
   for (const std::string& deed : ReadDeeds()) {
     if (deed == "all") {
       MakeHarmlessWhileLoading();
