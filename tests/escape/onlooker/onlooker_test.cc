@@ -37,7 +37,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kRounds = 3;
-// bound: how often a difference is looked for again.
+// How often a difference is looked for again: what happens to differ once in a
+// while does not tell the files apart.
 constexpr int kMoreTimes = 3;
 constexpr int kFrames = 5;
 constexpr std::array<const char*, 2> kLuma = {"16+random(1)*60",
