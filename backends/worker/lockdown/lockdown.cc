@@ -118,10 +118,11 @@ bool LeaveTasksToTheZygote() {
   return setrlimit(RLIMIT_NPROC, &tasks) == 0;
 }
 
-// Resets what libraries handle in the zygote, except for faults. Stage 2
-// forbids new handlers, so that abort() always ends the process, and that
-// handlers return. The system call, since libc hides two signals of its own.
-bool ForgetHandlers() {
+// Resets what libraries handle in the zygote, except for faults, and what they
+// block. Stage 2 forbids new handlers, so that abort() always ends the process,
+// and that handlers return. The system calls, since libc hides two signals of
+// its own.
+bool ResetSignals() {
   constexpr size_t kSetBytes = sizeof(uint64_t);
   struct {
     uint64_t handler;
@@ -139,7 +140,9 @@ bool ForgetHandlers() {
       return false;
     }
   }
-  return true;
+  const uint64_t none = 0;
+  return syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, kSetBytes) ==
+         0;
 }
 
 // Adds a rule: `access` to the open file or directory `fd` and what is below.
@@ -277,7 +280,7 @@ ipc::Expected<void> Lockdown::InstallStage2(Tasks tasks) const {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) {
     return Failed("cannot bind its life to the reaper's");
   }
-  if (!ForgetHandlers()) return Failed("cannot reset a signal");
+  if (!ResetSignals()) return Failed("cannot reset a signal");
   // At the end of a thread the kernel would wake whoever waits for a word of
   // the list, in memory of whatever file.
   if (syscall(SYS_set_robust_list, nullptr, 3 * sizeof(void*)) != 0) {

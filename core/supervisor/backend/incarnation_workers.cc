@@ -209,7 +209,7 @@ void Incarnation::ForgetWorker(pid_t pid) {
 Status Incarnation::ConfirmWorker(const Worker& worker) {
   Status checked =
       sandbox::CheckEveryThread(worker.pidfd.get(), sandbox::kStage2Filters);
-  if (checked.ok()) checked = sandbox::CheckHandledSignals(worker.pidfd.get());
+  if (checked.ok()) checked = sandbox::CheckSignals(worker.pidfd.get());
   if (checked.ok()) {
     checked = sandbox::CheckMemoryLimits(worker.pidfd.get(), worker.memory);
   }

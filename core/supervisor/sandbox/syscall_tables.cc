@@ -230,6 +230,13 @@ Table SessionTable() {
   t.AllowIf(SYS_sigaltstack, {{0, kLong, 0}}, "asks for the signal stack");
   t.Answer(EPERM, {SYS_rt_sigaction, SYS_sigaltstack},
            "faults are not logged by the kernel; SIGABRT has no handler");
+  // Everybody can read which signals a thread blocks and which it has waiting
+  // for it, which are those that it blocks. pthread_create() and abort() do
+  // without.
+  t.AllowIf(SYS_rt_sigprocmask, {{1, kLong, 0}}, "asks what is blocked");
+  t.AllowIf(SYS_ppoll, {{3, kLong, 0}}, "to wait on descriptors");
+  t.Answer(EPERM, {SYS_rt_sigprocmask, SYS_ppoll},
+           "everybody can read which signals are blocked");
   t.AllowIf(SYS_clone, {{0, kLong, kThreadFlags}}, "pthread_create");
   t.Answer(EPERM, {SYS_clone, SYS_fork, SYS_vfork}, "no processes");
   t.Answer(ENOSYS, {SYS_clone3}, "a filter cannot see its flags; use clone");
@@ -299,6 +306,7 @@ Table ZygoteTable() {
   // kernel applies the strictest of all filters, so a call that stage 2 allows
   // or answers must not kill here.
   t.Append(SignalHandlers());
+  t.Allow({SYS_rt_sigprocmask, SYS_ppoll}, "signals to itself");
   t.Allow({SYS_mremap, SYS_close}, "malloc, descriptors");
   t.Allow({SYS_set_robust_list}, "glibc");
   t.Answer(EPERM, {SYS_set_tid_address},

@@ -181,6 +181,16 @@ TEST(SyscallTablesTest, EscapeHatchesOfPrctlAreClosed) {
   EXPECT_EQ(Zygote(SYS_prctl, {PR_SET_DUMPABLE, 1}), Errno(EPERM));
 }
 
+TEST(SyscallTablesTest, ASessionBlocksNoSignals) {
+  constexpr uint64_t kSet = 0x7f0000000000;
+  EXPECT_EQ(Session(SYS_rt_sigprocmask, {SIG_BLOCK, kSet}), Errno(EPERM));
+  EXPECT_EQ(Session(SYS_rt_sigprocmask, {SIG_BLOCK, 0, kSet}), kAllow);
+  EXPECT_EQ(Session(SYS_ppoll, {kSet, 1, 0, kSet}), Errno(EPERM));
+  EXPECT_EQ(Session(SYS_ppoll, {kSet, 1, kSet, 0}), kAllow);
+  EXPECT_EQ(Zygote(SYS_rt_sigprocmask, {SIG_BLOCK, kSet}), kAllow);
+  EXPECT_EQ(Zygote(SYS_ppoll, {kSet, 1, 0, kSet}), kAllow);
+}
+
 TEST(SyscallTablesTest, ASessionMapsNoFileButItsMemory) {
   const auto map = [](uint64_t flags, uint64_t descriptor) {
     return Session(SYS_mmap, {0, 4096, PROT_READ, flags, descriptor, 0});

@@ -64,6 +64,8 @@ std::optional<ThreadStatus> ReadThreadStatus(const std::string& directory) {
       words >> thread.threads;
     } else if (key == "SigCgt:") {
       words >> std::hex >> thread.handled;
+    } else if (key == "SigBlk:") {
+      words >> std::hex >> thread.blocked;
     } else if (key == "NoNewPrivs:") {
       words >> thread.no_new_privs;
     } else if (key == "Seccomp:") {
@@ -132,15 +134,17 @@ Status CheckEveryThread(int pidfd, uint32_t filters) {
                 lack + "; it was ended before it saw any media");
 }
 
-Status CheckHandledSignals(int pidfd) {
+Status CheckSignals(int pidfd) {
   uint64_t faults = 0;
   for (const int signal : ipc::kFaults) faults |= uint64_t{1} << (signal - 1);
   const auto worker = ReadThreadStatus("/proc/" + std::to_string(PidOf(pidfd)));
   if (!IsAlive(pidfd)) return Gone();
-  if (worker && worker->handled == faults) return Status();
+  if (worker && worker->handled == faults && worker->blocked == 0) {
+    return Status();
+  }
   return Status(Code::kSandboxUnavailable,
-                "it handles other signals than those of faults; it was ended "
-                "before it saw any media");
+                "it handles other signals than those of faults, or blocks "
+                "some; it was ended before it saw any media");
 }
 
 }  // namespace bulkhead::sandbox

@@ -19,6 +19,7 @@ struct ThreadStatus {
   pid_t parent = 0;         // The parent's process id, as this process sees it.
   int threads = 0;          // The number of threads of the process.
   uint64_t handled = 0;   // The signals with a handler: bit n - 1 is signal n.
+  uint64_t blocked = 0;   // The signals that are blocked, in the same way.
   bool dead = false;      // The thread has ended, but is not yet reaped.
   bool filtered = false;  // The thread is in seccomp mode 2.
   bool no_new_privs = false;
@@ -51,9 +52,9 @@ inline constexpr uint32_t kStage2Filters = 4;  // Includes stage 1.
 Status CheckEveryThread(int pidfd, uint32_t filters);
 
 // Checks from outside that a session's worker handles the signals of faults
-// (ipc::kFaults) and no others. Stage 2 permits no change. So the kernel never
-// logs what is around a fault, and no handler interrupts a call that bulkheadd
-// has not received yet. Fails as CheckEveryThread() does.
-Status CheckHandledSignals(int pidfd);
+// (ipc::kFaults) and no others, and blocks none. Stage 2 permits no change. So
+// the kernel never logs what is around a fault, and no handler interrupts a
+// call that bulkheadd has not received yet. Fails as CheckEveryThread() does.
+Status CheckSignals(int pidfd);
 
 }  // namespace bulkhead::sandbox

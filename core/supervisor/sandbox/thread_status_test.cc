@@ -104,22 +104,32 @@ void HandleFaults() {
   for (const int fault : ipc::kFaults) signal(fault, [](int) { _exit(1); });
 }
 
-TEST(CheckHandledSignalsTest, WantsThoseOfFaultsAndNoOthers) {
+TEST(CheckSignalsTest, WantsHandlersOfFaultsAndNoOthers) {
   const Process handles = Process::Prepared(HandleFaults);
-  const Status status = CheckHandledSignals(handles.pidfd());
+  const Status status = CheckSignals(handles.pidfd());
   EXPECT_TRUE(status.ok()) << status;
   const Process lacks_one = Process::Prepared([] {
     HandleFaults();
     signal(SIGTRAP, SIG_DFL);
   });
-  EXPECT_EQ(CheckHandledSignals(lacks_one.pidfd()).code(),
-            Code::kSandboxUnavailable);
+  EXPECT_EQ(CheckSignals(lacks_one.pidfd()).code(), Code::kSandboxUnavailable);
   const Process has_another = Process::Prepared([] {
     HandleFaults();
     signal(SIGSYS, [](int) {});
   });
-  EXPECT_EQ(CheckHandledSignals(has_another.pidfd()).code(),
+  EXPECT_EQ(CheckSignals(has_another.pidfd()).code(),
             Code::kSandboxUnavailable);
+}
+
+TEST(CheckSignalsTest, WantsNoneBlocked) {
+  const Process blocks_one = Process::Prepared([] {
+    HandleFaults();
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, SIGSEGV);
+    sigprocmask(SIG_BLOCK, &one, nullptr);
+  });
+  EXPECT_EQ(CheckSignals(blocks_one.pidfd()).code(), Code::kSandboxUnavailable);
 }
 
 TEST(CheckEveryThreadTest, SaysThatTheProcessIsGone) {

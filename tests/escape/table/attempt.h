@@ -93,14 +93,14 @@ std::string Check(bool holds, const std::string& found);
 // Return the attempts by section of the table. Each attempt has a unique
 // `name`.
 std::vector<Attempt> SystemCallAttempts();    // rows 1 to 6, 82
-std::vector<Attempt> ProcessAttempts();       // rows 7 to 15
+std::vector<Attempt> ProcessAttempts();       // rows 7 to 15, 72, 89
 std::vector<Attempt> KernelAttempts();        // rows 16 to 26
 std::vector<Attempt> CodeAttempts();          // rows 27 to 31
 std::vector<Attempt> FileAttempts();          // rows 32 to 39
 std::vector<Attempt> NetworkAttempts();       // rows 40 to 48
 std::vector<Attempt> ResourceAttempts();      // rows 49 to 58
 std::vector<Attempt> SharedMemoryAttempts();  // rows 59 and 69
-std::vector<Attempt> SharedPageAttempts();    // rows 74 and 75
+std::vector<Attempt> SharedPageAttempts();    // rows 72, 74, 75
 std::vector<Attempt> AllAttempts();
 
 // The outcome of an attempt that one process does not make together with

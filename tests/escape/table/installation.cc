@@ -130,8 +130,9 @@ bool Installation::StartSibling() {
   return true;
 }
 
-std::unique_ptr<Host> Installation::StartHost(
-    const std::string& deed, const Deadlines& deadlines) const {
+std::unique_ptr<Host> Installation::StartHost(const std::string& deed,
+                                              const Deadlines& deadlines,
+                                              Start start) const {
   // A host that runs would load its backend anew if its files were replaced.
   const fs::path plugins = directory_ + "/plugins" + std::to_string(++hosts_);
   CopyForAll(DistributionDirectory(), plugins);
@@ -152,6 +153,7 @@ std::unique_ptr<Host> Installation::StartHost(
   options.autoload = true;
   options.sandbox_floor = SandboxTier::kReduced;
   options.limits.attempts_per_position = 1;
+  if (start == Start::kExec) options.backends_exec = {"escape"};
   options.deadlines = deadlines;
   // The zygote makes all of its attempts while the backend starts.
   options.deadlines.backend_start = std::chrono::seconds(60);

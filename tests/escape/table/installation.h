@@ -17,6 +17,10 @@ namespace bulkhead::tests {
 // read, and another vendor's backend in the middle of a stream.
 class Installation {
  public:
+  // How a session starts: as a clone of the zygote that all sessions have, or
+  // in processes of its own, which load the backend anew.
+  enum class Start { kClone, kExec };
+
   // Returns null if a failure was added, or if there is no ffmpeg, so that the
   // test must be skipped.
   static std::unique_ptr<Installation> Make(bool reduced);
@@ -25,7 +29,8 @@ class Installation {
   // Starts a host whose backend carries out `deed` while it is loaded: "all"
   // for all harmless attempts, "none", or the names of attempts.
   std::unique_ptr<Host> StartHost(const std::string& deed,
-                                  const Deadlines& deadlines = {}) const;
+                                  const Deadlines& deadlines = {},
+                                  Start start = Start::kClone) const;
   // Opens the clip on the device "escape".
   Result<VideoDecoder> Open(Host& host, const std::string& option = "",
                             const std::string& value = "",

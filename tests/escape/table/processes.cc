@@ -8,9 +8,12 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 
 #include "tests/escape/table/attempt.h"
 
@@ -67,6 +70,35 @@ std::string HandleFault(const Targets&) {
   struct sigaction none = {};
   if (sigaction(SIGSEGV, &none, &before) != 0) return Answer(-1);
   return Answer(sigaction(SIGSEGV, &before, nullptr));
+}
+
+constexpr size_t kSetBytes = sizeof(uint64_t);
+const uint64_t every_signal = ~uint64_t{0};
+
+// Everybody can read which signals a thread blocks.
+std::string BlockSignals(const Targets&) {
+  uint64_t before = 0;
+  syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &before, kSetBytes);
+  const long result = syscall(SYS_rt_sigprocmask, SIG_SETMASK, &every_signal,
+                              nullptr, kSetBytes);
+  const std::string answer = Answer(result);
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, kSetBytes);
+  return answer;
+}
+
+std::string WaitWithSignalsBlocked(const Targets&) {
+  timespec now = {};
+  return Answer(syscall(SYS_ppoll, nullptr, 0, &now, &every_signal, kSetBytes));
+}
+
+// The backend has blocked one while it was loaded.
+std::string BlockedSignals(const Targets&) {
+  uint64_t blocked = 0;
+  if (syscall(SYS_rt_sigprocmask, SIG_BLOCK, nullptr, &blocked, kSetBytes) !=
+      0) {
+    return Answer(-1);
+  }
+  return Check(blocked == 0, std::to_string(blocked));
 }
 
 // Executes what is no code, near which the secret is.
@@ -175,6 +207,12 @@ std::vector<Attempt> ProcessAttempts() {
        }},
       Call(12, "rt_sigqueueinfo", SYS_rt_sigqueueinfo),
       Call(12, "rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo),
+      {89, "block_signals", {"allowed: no media yet", "E:EPERM"}, BlockSignals},
+      {89,
+       "wait_with_signals_blocked",
+       {"allowed: no media yet", "E:EPERM"},
+       WaitWithSignalsBlocked},
+      {89, "blocked_signals", {"n/a: it has no media", "ok"}, BlockedSignals},
       {72, "handle_fault", {"allowed: no media yet", "E:EPERM"}, HandleFault},
       {72,
        "signal_stack",

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -35,7 +36,8 @@ std::string Wake(const Targets&) {
   return Answer(syscall(SYS_futex, PageOfLibc(), FUTEX_WAKE, 1, 0, 0, 0));
 }
 
-// A wait that the kernel accepts ends by its timeout.
+// A wait that the kernel accepts ends by its timeout, or by another process
+// that makes the attempt above.
 std::string Wait(const Targets&) {
   const timespec soon = {.tv_sec = 0, .tv_nsec = 1};
   return Answer(
@@ -90,6 +92,43 @@ std::string MapMoreOfAFile(const Targets&) {
   return Answer(0);
 }
 
+// Moves a page of a file to where no file was mapped at lock-down, then wakes
+// those who wait on it.
+std::string MovePageOfFile(unsigned long flags) {
+  if (mapped_file == nullptr) return "not mapped";
+  void* const place = mmap(nullptr, kPage, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const moved = mremap(const_cast<char*>(mapped_file), kPage, kPage,
+                             static_cast<int>(MREMAP_MAYMOVE | flags), place);
+  if (moved == MAP_FAILED) return Answer(-1);
+  return Answer(syscall(SYS_futex, moved, FUTEX_WAKE, 1, 0, 0, 0));
+}
+
+// Wakes at a word of its own, and then on the page.
+std::string WakeBoth(int command, unsigned operation) {
+  uint32_t word = 0;
+  return Answer(
+      syscall(SYS_futex, &word, command, 1, 1, PageOfLibc(), operation));
+}
+
+// Tries to free a number that the worker's memory could get, and that may be
+// mapped.
+std::string CloseFixedDescriptors(const Targets&) {
+  std::string answer;
+  for (int fd = 0; fd <= 3; ++fd) {
+    const std::string next = Answer(syscall(SYS_close, fd));
+    if (!answer.empty() && next != answer) return next;
+    answer = next;
+  }
+  return answer;
+}
+
+// Would receive the same descriptors twice.
+std::string PeekAtSocket(const Targets&) {
+  msghdr message = {};
+  return Answer(recvmsg(3, &message, MSG_PEEK | MSG_DONTWAIT));
+}
+
 // Returns the descriptor of the media, a file.
 int Media() {
   for (int fd = 3; fd < 64; ++fd) {
@@ -123,7 +162,7 @@ std::vector<Attempt> SharedPageAttempts() {
   constexpr const char* kNone = "n/a: it has no media";
   return {
       {74, "wake_page_of_file", {kNoMedia, "E:EINVAL"}, Wake},
-      {74, "wait_page_of_file", {"E:ETIMEDOUT", "E:EAGAIN"}, Wait},
+      {74, "wait_page_of_file", {"E:ETIMEDOUT|allowed", "E:EAGAIN"}, Wait},
       {74, "wake_by_end_of_thread", {kNoMedia, "E:EAGAIN"}, WakeByAThread},
       {74,
        "wake_by_tid_address",
@@ -133,6 +172,27 @@ std::vector<Attempt> SharedPageAttempts() {
        "wake_by_robust_list",
        {kNone, "E:EPERM"},
        [](const Targets&) { return WakeAtEnd(SYS_set_robust_list); }},
+      {74, "wake_op_page_of_file", Everywhere("E:EINVAL"),
+       [](const Targets&) { return WakeBoth(FUTEX_WAKE_OP, 0); }},
+      {72, "wake_op_shifted_too_far", Everywhere("E:ENOSYS"),
+       [](const Targets&) {
+         return WakeBoth(
+             FUTEX_WAKE_OP_PRIVATE,
+             FUTEX_OP(FUTEX_OP_ADD | FUTEX_OP_OPARG_SHIFT, 40, 0, 0));
+       }},
+      {74,
+       "move_page_of_file",
+       {kNone, "E:EPERM"},
+       [](const Targets&) { return MovePageOfFile(MREMAP_FIXED); }},
+      {74,
+       "copy_page_of_file",
+       {kNone, "E:EPERM"},
+       [](const Targets&) { return MovePageOfFile(MREMAP_DONTUNMAP); }},
+      {74,
+       "close_fixed_descriptors",
+       {kNone, "E:EBADF"},
+       CloseFixedDescriptors},
+      {74, "peek_at_descriptors", {kNone, "E:EPERM"}, PeekAtSocket},
       {74, "map_media", {kNone, "E:EACCES"}, MapMedia},
       {74,
        "renumber_media",

@@ -17,6 +17,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -193,6 +194,14 @@ void ReleaseFile() {
   }).detach();
 }
 
+// A session would be cloned with it blocked.
+void BlockOneSignal() {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, SIGFPE);
+  pthread_sigmask(SIG_BLOCK, &one, nullptr);
+}
+
 std::vector<std::string> ReadDeeds() {
   std::ifstream file(Directory() + "deed.txt");
   return {std::istream_iterator<std::string>(file), {}};
@@ -205,6 +214,7 @@ bool Attack() {
   targets = Targets::Read(Directory() + "targets.txt");
   targets.in_zygote = true;
   MapFile();
+  BlockOneSignal();
   for (const std::string& deed : ReadDeeds()) {
     if (deed == "all") {
       MakeHarmlessWhileLoading();

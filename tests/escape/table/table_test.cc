@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -23,6 +24,7 @@
 #include "bulkhead/host.h"
 #include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
+#include "tests/escape/kernel_log.h"
 #include "tests/escape/table/attempt.h"
 #include "tests/escape/table/installation.h"
 #include "tests/escape/table/outcome.h"
@@ -32,6 +34,9 @@
 
 namespace bulkhead::tests {
 namespace {
+
+using Start = Installation::Start;
+constexpr Start kStarts[] = {Start::kClone, Start::kExec};
 
 class EscapeTable : public testing::Test {
  protected:
@@ -80,6 +85,18 @@ class EscapeTable : public testing::Test {
     });
     return filtered.Wait() == 0 ? expected.substr(0, 1) : expected.substr(2);
   }
+  static std::unique_ptr<Host> StartHost(Start start) {
+    auto host = installation_->StartHost("none", {}, start);
+    const BackendReport report = host->Backends().value();
+    for (const BackendInfo& backend : report.backends) {
+      if (backend.name != "escape") continue;
+      EXPECT_EQ(backend.start, start == Start::kExec ? "exec" : "clone");
+    }
+    return host;
+  }
+  static const char* Session(Start start) {
+    return start == Start::kExec ? "session, exec" : "session";
+  }
   static const char* Tier() { return reduced_ ? "reduced" : "full"; }
 
   static void Expect(int row, const std::string& attempt, const char* stage,
@@ -89,6 +106,29 @@ class EscapeTable : public testing::Test {
     if (matches) ++as_expected_;
     ExpectOutcome(Escape(row), attempt + ", " + Tier() + ", " + stage,
                   matches ? got : std::string(expected), got);
+  }
+
+  // Makes each attempt in a session of its own.
+  static void ExpectFromSessions(Start start,
+                                 const std::vector<Attempt>& attempts) {
+    const auto host = StartHost(start);
+    Deadlines short_deadlines;
+    short_deadlines.open = kShort;
+    const Targets& targets = installation_->targets();
+    for (const Attempt& attempt : attempts) {
+      const std::string_view expected = Demanded(attempt, targets);
+      if (expected.starts_with("n/a")) continue;
+      std::unique_ptr<Host> impatient;
+      if (expected == "C:deadline") {
+        impatient = installation_->StartHost("none", short_deadlines, start);
+      }
+      const auto opened = installation_->Open(impatient ? *impatient : *host,
+                                              "attempt", attempt.name);
+      ASSERT_FALSE(opened) << attempt.name;
+      const std::string got = OutcomeOf(opened.error());
+      Expect(attempt.row, attempt.name, Session(start), expected, got,
+             Matches(expected, got));
+    }
   }
 
   static bool reduced_;
@@ -123,24 +163,19 @@ TEST_F(EscapeTable, FromTheZygote) {
 }
 
 TEST_F(EscapeTable, FromASession) {
-  const auto host = installation_->StartHost("none");
-  Deadlines short_deadlines;
-  short_deadlines.open = kShort;
-  const Targets& targets = installation_->targets();
-  for (const Attempt& attempt : attempts_) {
-    const std::string_view expected = Demanded(attempt, targets);
-    if (expected.starts_with("n/a")) continue;
-    std::unique_ptr<Host> impatient;
-    if (expected == "C:deadline") {
-      impatient = installation_->StartHost("none", short_deadlines);
-    }
-    const auto opened = installation_->Open(impatient ? *impatient : *host,
-                                            "attempt", attempt.name);
-    ASSERT_FALSE(opened) << attempt.name;
-    const std::string got = OutcomeOf(opened.error());
-    Expect(attempt.row, attempt.name, "session", expected, got,
-           Matches(expected, got));
-  }
+  ExpectFromSessions(Start::kClone, attempts_);
+}
+
+// The rows about what others see of a session and about its system calls: its
+// filters and its memory are made anew for each session.
+TEST_F(EscapeTable, FromASessionThatLoadsAnew) {
+  std::vector<Attempt> some;
+  std::ranges::copy_if(
+      attempts_, std::back_inserter(some), [](const Attempt& attempt) {
+        return attempt.row <= 6 || attempt.row == 82 || attempt.row == 89 ||
+               (attempt.row >= 71 && attempt.row <= 76);
+      });
+  ExpectFromSessions(Start::kExec, some);
 }
 
 TEST_F(EscapeTable, TheSameProcessStillDecodes) {
@@ -262,14 +297,16 @@ TEST_F(EscapeTable, ACrashLeavesNoCoreAndStartsNoProgram) {
 // The kernel reads the arguments from the memory of the process, which could
 // write there what it decodes.
 TEST_F(EscapeTable, ArgumentsAreEmpty) {
-  const auto host = installation_->StartHost("none");
-  auto video = installation_->Open(*host);
-  ASSERT_TRUE(video) << video.error();
-  std::ifstream file("/proc/" + std::to_string(video->worker_pid()) +
-                     "/cmdline");
-  ASSERT_TRUE(file);
-  const std::string arguments{std::istreambuf_iterator<char>(file), {}};
-  Expect(71, "arguments", "session", "", arguments, arguments.empty());
+  for (const Start start : kStarts) {
+    const auto host = StartHost(start);
+    auto video = installation_->Open(*host);
+    ASSERT_TRUE(video) << video.error();
+    std::ifstream file("/proc/" + std::to_string(video->worker_pid()) +
+                       "/cmdline");
+    ASSERT_TRUE(file);
+    const std::string arguments{std::istreambuf_iterator<char>(file), {}};
+    Expect(71, "arguments", Session(start), "", arguments, arguments.empty());
+  }
 }
 
 // Returns which pages of a file are in memory, as everybody can see who may
@@ -292,26 +329,30 @@ void DropFromMemory(const std::string& path) {
   posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
+// A zygote that gives the pages up holds nothing for its sessions.
 class PagesOfFiles : public EscapeTable,
                      public testing::WithParamInterface<const char*> {};
 
 TEST_P(PagesOfFiles, AreInMemoryWhateverASessionDoes) {
-  const auto host = installation_->StartHost(GetParam());
-  const std::string& file = installation_->mapped_file();
-  DropFromMemory(file);
-  if (std::ranges::count(InMemory(file), true) > 0) {
-    GTEST_SKIP() << "this file system keeps its files in memory";
+  for (const Start start : kStarts) {
+    const auto host = installation_->StartHost(GetParam(), {}, start);
+    const std::string& file = installation_->mapped_file();
+    DropFromMemory(file);
+    if (std::ranges::count(InMemory(file), true) > 0) {
+      GTEST_SKIP() << "this file system keeps its files in memory";
+    }
+    auto before = installation_->Open(*host);
+    ASSERT_TRUE(before) << before.error();
+    const auto said =
+        installation_->Open(*host, "attempt", "touch_file").error();
+    ASSERT_EQ(Said(said), "ok");
+    // What somebody else drops, a session could bring back.
+    DropFromMemory(file);
+    const auto pages = InMemory(file);
+    const auto missing = std::ranges::count(pages, false);
+    Expect(75, std::string("pages_not_in_memory, zygote ") + GetParam(),
+           Session(start), "0", std::to_string(missing), missing == 0);
   }
-  auto before = installation_->Open(*host);
-  ASSERT_TRUE(before) << before.error();
-  const auto said = installation_->Open(*host, "attempt", "touch_file").error();
-  ASSERT_EQ(Said(said), "ok");
-  // What somebody else drops, a session could bring back.
-  DropFromMemory(file);
-  const auto pages = InMemory(file);
-  const auto missing = std::ranges::count(pages, false);
-  Expect(75, std::string("pages_not_in_memory, zygote ") + GetParam(),
-         "session", "0", std::to_string(missing), missing == 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Zygote, PagesOfFiles,
@@ -320,56 +361,28 @@ INSTANTIATE_TEST_SUITE_P(Zygote, PagesOfFiles,
                            return std::string(info.param);
                          });
 
-// Returns what the kernel has logged about a process since it was called last.
-class KernelLog {
- public:
-  KernelLog() : fd_(open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
-    char record[8192];
-    readable_ = read(fd_.get(), record, sizeof(record)) >= 0;
-    lseek(fd_.get(), 0, SEEK_END);
-  }
-  bool readable() const { return readable_; }
-  std::string About(int pid) {
-    std::string found;
-    char record[8192];
-    // A record that was overwritten meanwhile is EPIPE.
-    for (ssize_t size = 0;
-         (size = read(fd_.get(), record, sizeof(record))) > 0 ||
-         errno == EPIPE;) {
-      const std::string text(record,
-                             static_cast<size_t>(std::max(size, ssize_t{0})));
-      const std::string number = std::to_string(pid);
-      if (text.find("[" + number + "]") != std::string::npos ||
-          text.find(" pid=" + number + " ") != std::string::npos) {
-        found += text;
-      }
-    }
-    return found;
-  }
-
- private:
-  ipc::UniqueFd fd_;
-  bool readable_ = false;
-};
-
 // Each end of a worker with media that it can cause itself.
 TEST_F(EscapeTable, TheKernelLogsNothing) {
   KernelLog log;
   if (!log.readable()) GTEST_SKIP() << "only root may read the kernel's log";
-  const auto host = installation_->StartHost("none");
-  for (const char* end : {"fault", "breakpoint", "return_without_frame",
-                          "forbidden_with_media", "setns", "tgkill_oneself"}) {
-    auto video = installation_->Open(*host, "later", end);
-    ASSERT_TRUE(video) << video.error();
-    const int pid = video->worker_pid();
-    auto frame = video->Next();
-    while (frame && *frame) frame = video->Next();
-    ASSERT_FALSE(frame) << end;
-    const std::string got = OutcomeOf(frame.error());
-    EXPECT_TRUE(got == "K" || got.starts_with("signal ")) << end << ": " << got;
-    const std::string logged = log.About(pid);
-    Expect(72, std::string("log_of_") + end, "session", "", logged,
-           logged.empty());
+  for (const Start start : kStarts) {
+    const auto host = StartHost(start);
+    for (const char* end :
+         {"fault", "breakpoint", "return_without_frame", "forbidden_with_media",
+          "setns", "tgkill_oneself"}) {
+      auto video = installation_->Open(*host, "later", end);
+      ASSERT_TRUE(video) << video.error();
+      const int pid = video->worker_pid();
+      auto frame = video->Next();
+      while (frame && *frame) frame = video->Next();
+      ASSERT_FALSE(frame) << end;
+      const std::string got = OutcomeOf(frame.error());
+      EXPECT_TRUE(got == "K" || got.starts_with("signal "))
+          << end << ": " << got;
+      const std::string logged = log.About(pid);
+      Expect(72, std::string("log_of_") + end, Session(start), "", logged,
+             logged.empty());
+    }
   }
 }
 

@@ -243,6 +243,8 @@ const std::vector<Reach>& Reaches() {
       {"to fill the log", {"log_flood"}},
       {"to set a name that everybody reads, or write where everybody watches",
        {"name_of_thread", "write_to_stdout"}},
+      {"to block signals, which everybody can see",
+       {"block_signals", "wait_with_signals_blocked"}},
       {"to wake or wait on a page of a file that others map",
        {"wake_page_of_file", "wake_by_end_of_thread"}},
       {"to drop pages of files from memory", {"page_out", "page_cold"}},
