@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -454,6 +455,59 @@ TEST_F(Batch, RecordsOfOtherKindsAreNotBelieved) {
   run();
   const auto told = Record::parse(Contents(Out("out") + "/manifest.jsonl"));
   EXPECT_EQ(told["error"]["message"], "it kills");
+}
+
+// Whoever may write to the directory may put something else in the place of a
+// record.
+TEST_F(Batch, WhatIsNoRecordNeitherBlocksNorEndsIt) {
+  const std::string input = Input("garbage");
+  std::ofstream(input) << "no media at all";
+  const auto run = [&] {
+    return RunBatch({input}, {"-o", Out("out")}).exit_code;
+  };
+  ASSERT_EQ(run(), 3);
+  const json honest = json::parse(Contents(Out("out") + "/manifest.jsonl"));
+  const fs::path batch = Out("out") + "/.batch";
+  const fs::path places[] = {
+      fs::directory_iterator(batch / "manifest")->path(),
+      batch / "poison" / (honest["sha256"].get<std::string>() + ".json")};
+  const std::pair<const char*, void (*)(const fs::path&)> kinds[] = {
+      {"a FIFO", [](const fs::path& at) { mkfifo(at.c_str(), 0600); }},
+      {"a link to /dev/zero",
+       [](const fs::path& at) { fs::create_symlink("/dev/zero", at); }},
+      {"3 GB",
+       [](const fs::path& at) {
+         std::ofstream(at).close();
+         fs::resize_file(at, uintmax_t{3} << 30);
+       }},
+      {"a directory", [](const fs::path& at) { fs::create_directory(at); }},
+  };
+  for (const auto& [what, make] : kinds) {
+    for (const fs::path& place : places) {
+      fs::remove_all(place);
+      make(place);
+      ASSERT_TRUE(fs::exists(fs::symlink_status(place)));
+    }
+    ExpectOutcome(Escape(84), std::string("in place of a record: ") + what,
+                  "exit 3", "exit " + std::to_string(run()));
+  }
+}
+
+TEST_F(Batch, OnlyThoseWhoMayWriteTheResultsCanHoldTheLock) {
+  const std::string input = Input("clip");
+  fs::create_hard_link(clip(), input);
+  for (const fs::perms others : {fs::perms::none, fs::perms::group_write}) {
+    RunBatch({input}, {"-o", Out("out")});
+    fs::permissions(Out("out") + "/.batch", fs::perms(0755) | others);
+    RunBatch({input}, {"-o", Out("out")});
+    const fs::perms mode =
+        fs::status(Out("out") + "/.batch/lock").permissions();
+    ExpectOutcome(Escape(84),
+                  "the lock of a batch, directory " +
+                      std::to_string(static_cast<int>(others)),
+                  std::to_string(0200 | static_cast<int>(others)),
+                  std::to_string(static_cast<int>(mode)));
+  }
 }
 
 TEST_F(Batch, ANameThatIsTooLongIsAnErrorOfItsFile) {

@@ -16,10 +16,12 @@ import contextlib
 import errno
 import fcntl
 import hashlib
+import io
 import json
 import os
 import shutil
 import socket
+import stat
 import threading
 import time
 from typing import Any, List, Optional, Tuple
@@ -31,6 +33,7 @@ _MANIFEST = RECORDS + "/manifest"
 _POISON = RECORDS + "/poison"
 _JOINED = "manifest.jsonl"
 _FORGOTTEN_SECONDS = 7 * 24 * 3600
+_MOST_RECORD_BYTES = 16 << 20
 
 
 class BatchDirectory:
@@ -92,10 +95,16 @@ class BatchDirectory:
         os.unlink(written)
 
     def read(self, relative: str) -> Optional[str]:
-        """Returns the text of a file, or None if it is not there."""
+        """Returns the text of a file, or None if it is not there, or is no record:
+        others may write to the directory."""
         try:
-            with open(self._at(relative), encoding="utf-8") as file:
-                return file.read()
+            # Without O_NONBLOCK a FIFO would block.
+            flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+            with open(os.open(self._at(relative), flags), "rb") as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    return None
+                text = file.read(_MOST_RECORD_BYTES + 1)
+                return text.decode() if len(text) <= _MOST_RECORD_BYTES else None
         except (OSError, ValueError):
             return None
 
@@ -131,7 +140,7 @@ class BatchDirectory:
         One process at a time does so, so that no record is missing which was written
         before the call.
         """
-        with open(self._at(RECORDS + "/lock"), "ab") as lock:
+        with self._lock() as lock:
             # A file system without locks leaves the rename, which is whole too, but
             # may be of a process that has looked a moment earlier.
             with contextlib.suppress(OSError):
@@ -145,6 +154,17 @@ class BatchDirectory:
                         text = json.dumps(record["input"], ensure_ascii=False)
                         lines.append((text.encode(), line))
             self.write(_JOINED, _JOINED, "".join(line for _, line in sorted(lines)))
+
+    def _lock(self) -> io.BufferedWriter:
+        """Opens the lock. Whoever may open it can hold it: those who can write the
+        results."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        lock = open(os.open(self._at(RECORDS + "/lock"), flags, 0o200), "wb")
+        mode = os.stat(self._at(RECORDS)).st_mode
+        # Fails where another user has made the file, and set its mode.
+        with contextlib.suppress(OSError):
+            os.fchmod(lock.fileno(), 0o200 | (mode & (stat.S_IWGRP | stat.S_IWOTH)))
+        return lock
 
     def _at(self, relative: str) -> str:
         return os.path.join(self._path, relative)

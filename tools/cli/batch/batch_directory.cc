@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/bounded_file.h"
 #include "ipc/unique_fd.h"
 #include "tools/cli/batch/content_hash.h"
 #include "tools/cli/output.h"
@@ -32,6 +34,8 @@ constexpr char kUnfinished[] = ".batch/unfinished";
 constexpr char kManifest[] = ".batch/manifest";
 constexpr char kJoined[] = "manifest.jsonl";
 constexpr std::chrono::hours kForgotten{7 * 24};
+// Others may write to the directory.
+constexpr size_t kMostRecordBytes = size_t{16} << 20;
 
 Status Failed(const char* what, const std::string& path, int error) {
   return Status(Code::kInvalidArgument,
@@ -216,7 +220,25 @@ Result<bool> BatchDirectory::WriteNew(const std::string& name,
 
 std::optional<std::string> BatchDirectory::Read(
     const std::string& relative) const {
-  return Contents(At(relative));
+  const ipc::UniqueFd directory(
+      open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  auto text =
+      discovery::ReadFileBeneath(directory.get(), relative, kMostRecordBytes);
+  return text ? std::optional(*std::move(text)) : std::nullopt;
+}
+
+ipc::UniqueFd BatchDirectory::OpenLock() const {
+  const std::string path = At(".batch/lock");
+  ipc::UniqueFd lock(
+      open(path.c_str(),
+           O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0200));
+  struct stat directory = {};
+  if (lock && stat(At(".batch").c_str(), &directory) == 0) {
+    // Whoever may open the lock can hold it. Those may who can write the
+    // results. Fails where another user has made the file, and set its mode.
+    (void)fchmod(lock.get(), 0200 | (directory.st_mode & (S_IWGRP | S_IWOTH)));
+  }
+  return lock;
 }
 
 bool BatchDirectory::Has(const std::string& relative) const {
@@ -246,10 +268,8 @@ void BatchDirectory::Remove(const std::string& relative) const {
 }
 
 Status BatchDirectory::Join() const {
-  const std::string lock_path = At(".batch/lock");
-  const ipc::UniqueFd lock(
-      open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  if (!lock) return Failed("create", lock_path, errno);
+  const ipc::UniqueFd lock = OpenLock();
+  if (!lock) return Failed("create", At(".batch/lock"), errno);
   while (flock(lock.get(), LOCK_EX) != 0) {
     // A file system without locks leaves the rename, which is whole too, but
     // may be of a process that has looked a moment earlier.
@@ -260,7 +280,8 @@ Status BatchDirectory::Join() const {
   for (fs::recursive_directory_iterator entry(At(kManifest), error), end;
        !error && entry != end; entry.increment(error)) {
     if (!entry->is_regular_file(error)) continue;
-    std::string line = Contents(entry->path()).value_or("");
+    std::string line =
+        Read(entry->path().lexically_relative(path_)).value_or("");
     const auto record = nlohmann::json::parse(line, nullptr, false);
     if (!record.is_object() || !record.contains("input")) continue;
     lines.emplace_back(record["input"].dump(), std::move(line));

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "ipc/unique_fd.h"
+
 namespace bulkhead::cli {
 
 // The output directory of a batch, which many processes on many machines may
@@ -67,6 +69,8 @@ class BatchDirectory {
   Status Join() const;
 
  private:
+  // Opens the lock, so that nobody can hold it who may only read the results.
+  ipc::UniqueFd OpenLock() const;
   BatchDirectory(std::string path, std::string owner)
       : path_(std::move(path)), owner_(std::move(owner)) {}
 
