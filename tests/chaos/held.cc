@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/chaos/held.h"
 
-#include <cstdint>
 #include <fstream>
 #include <string>
 
@@ -22,18 +21,17 @@ constexpr milliseconds kPause{1};
 bool IsHeld(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/status");
   bool sleeps = false;
-  uint64_t blocked = 0;
+  int threads = 0;
   for (std::string key; file >> key;) {
     if (key == "State:") {
-      // A process that was killed keeps its mask until it is reaped, but does
-      // not sleep.
+      // A process that was killed may have its threads yet, but does not sleep.
       file >> key;
       sleeps = key == "S";
-    } else if (key == "SigBlk:") {
-      file >> std::hex >> blocked;
+    } else if (key == "Threads:") {
+      file >> threads;
     }
   }
-  return sleeps && blocked == uint64_t{1} << (kHeldSignal - 1);
+  return sleeps && threads >= kHeldThreads;
 }
 
 std::optional<pid_t> AwaitHeld(pid_t root, milliseconds limit,

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits.h>
 #include <poll.h>
-#include <signal.h>
+#include <pthread.h>
 
 namespace bulkhead::tests {
 
-// The signal that a held thread blocks. Nothing else blocks it alone, and the
-// signals that a thread blocks are what everybody can see of it, also of a
-// worker that has media (/proc/PID/status).
-inline constexpr int kHeldSignal = 63;
+// How many threads a held process has at least; nothing else has as many. Their
+// number is what everybody can see of a process, also of a worker that has
+// media (/proc/PID/status), and that it can choose.
+inline constexpr int kHeldThreads = 40;
 
 // Waits until the process is killed. A test finds the process by held.h.
 [[noreturn]] inline void Hold() {
-  sigset_t held;
-  ::sigemptyset(&held);
-  ::sigaddset(&held, kHeldSignal);
-  ::sigprocmask(SIG_SETMASK, &held, nullptr);
+  const auto wait = [](void*) -> void* {
+    for (;;) ::ppoll(nullptr, 0, nullptr, nullptr);
+  };
+  pthread_attr_t small;
+  ::pthread_attr_init(&small);
+  ::pthread_attr_setstacksize(&small, 4 * PTHREAD_STACK_MIN);
+  for (int i = 1; i < kHeldThreads; ++i) {
+    pthread_t thread;
+    ::pthread_create(&thread, &small, wait, nullptr);
+  }
   for (;;) ::ppoll(nullptr, 0, nullptr, nullptr);
 }
 
