@@ -297,12 +297,15 @@ TEST_F(Crashes, ALifeAfterOneWithMediaShowsVendorsNoLog) {
   const pid_t first = zygote();
   ASSERT_GT(first, 0);
   ::kill(first, SIGKILL);
+  pid_t second = 0;
   ASSERT_TRUE(Await(
       [&] {
-        return host->Prewarm("chaos").ok() && zygote() > 0 && zygote() != first;
+        if (!host->Prewarm("chaos").ok()) return false;
+        second = zygote();
+        return second > 0 && second != first;
       },
       kRecorded));
-  ::kill(zygote(), SIGSEGV);
+  ::kill(second, SIGSEGV);
   // Only the second life left a record: others sent the first one a SIGKILL.
   ASSERT_TRUE(Await([this] { return !Records().empty(); }, kRecorded));
   EXPECT_EQ(Records()[0].process, "zygote");

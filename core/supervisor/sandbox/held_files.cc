@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <system_error>
 
 #include "core/base/status_macros.h"
@@ -43,6 +44,23 @@ std::optional<uint64_t> DeviceOfOwnRoot(pid_t process) {
     return std::nullopt;
   }
   return own.st_dev;
+}
+
+// Opens the file of a mapping. After an upgrade the program of the process has
+// no name any more; the kernel opens other such files for root alone.
+ipc::UniqueFd Open(pid_t process, const FileMapping& mapping) {
+  const std::string of_process = "/proc/" + std::to_string(process);
+  std::ostringstream link;
+  link << of_process << "/map_files/" << std::hex << mapping.range.begin << "-"
+       << mapping.range.end;
+  ipc::UniqueFd file;
+  for (const std::string& path :
+       {mapping.path, link.str(), of_process + "/exe"}) {
+    file = ipc::UniqueFd(
+        open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (file || errno == EMFILE || errno == ENFILE) break;
+  }
+  return file;
 }
 
 // Adds the span and joins it with those that it touches.
@@ -97,7 +115,7 @@ HeldFiles::HeldFiles(HeldFiles&& other) noexcept
 Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
                       uint64_t most_bytes) {
   const std::optional<uint64_t> own_root = DeviceOfOwnRoot(process);
-  std::map<FileId, std::pair<std::string, Spans>> wanted;
+  std::map<FileId, std::pair<FileMapping, Spans>> wanted;
   for (const FileMapping& mapping : mappings) {
     const FileId file(mapping.device, mapping.inode);
     const uint64_t bytes = mapping.range.end - mapping.range.begin;
@@ -107,16 +125,19 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
          Contains(held->second, mapping.offset, mapping.offset + bytes))) {
       continue;
     }
-    auto& [path, spans] = wanted[file];
-    path = mapping.path;
+    auto& [one, spans] = wanted[file];
+    one = mapping;
     Join(mapping.offset, mapping.offset + bytes, spans);
   }
   uint64_t all = 0;
   for (const auto& [file, what] : wanted) {
     for (const auto& [begin, end] : what.second) {
       all += end - begin;
-      parts_.push_back(
-          {.file = file, .path = what.first, .begin = begin, .end = end});
+      parts_.push_back({.file = file,
+                        .process = process,
+                        .mapping = what.first,
+                        .begin = begin,
+                        .end = end});
     }
   }
   if (all <= most_bytes) return Status();
@@ -133,7 +154,7 @@ Result<bool> HeldFiles::Step() {
     if (madvise(piece.data(), piece.size(), MADV_POPULATE_READ) == 0) {
       unread_ = unread_.subspan(piece.size());
     } else if (errno != EINTR && errno != EAGAIN) {
-      return CannotHold(mapped_.back().part.path);
+      return CannotHold(mapped_.back().part.mapping.path);
     }
     return false;
   }
@@ -148,17 +169,16 @@ Result<bool> HeldFiles::Step() {
 }
 
 Status HeldFiles::Map(Part part) {
-  const ipc::UniqueFd file(
-      open(part.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file) return CannotHold(part.path);
+  const ipc::UniqueFd file = Open(part.process, part.mapping);
+  if (!file) return CannotHold(part.mapping.path);
   struct stat info = {};
   if (fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    return CannotHold(part.path, "it is no regular file");
+    return CannotHold(part.mapping.path, "it is no regular file");
   }
   const size_t bytes = part.end - part.begin;
   void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(),
                             static_cast<off_t>(part.begin));
-  if (memory == MAP_FAILED) return CannotHold(part.path);
+  if (memory == MAP_FAILED) return CannotHold(part.mapping.path);
   // Children need none of it.
   madvise(memory, bytes, MADV_DONTFORK);
   const auto whole = std::span(static_cast<std::byte*>(memory), bytes);
@@ -185,7 +205,7 @@ Status HeldFiles::Verify() {
     const auto found = std::ranges::find_if(*own, is_here);
     if (found == own->end() ||
         FileId(found->device, found->inode) != part.file) {
-      return CannotHold(part.path, "another file has its name by now");
+      return CannotHold(part.mapping.path, "another file has its name by now");
     }
     Join(part.begin, part.end, held_[part.file]);
   }

@@ -31,10 +31,11 @@ namespace bulkhead::sandbox {
 //
 // This process maps the same pages. The zygote's own mappings are worth
 // nothing: vendor code runs there and can undo them. A file is found by the
-// path of the mapping, and believed only after the kernel names the same file
-// for both mappings. What nobody else can open is not held: memory without a
-// name (memfd), and files that are in the root of the process's sandbox itself,
-// such as the copy of its object.
+// path of the mapping, or by the process if it has no name any more, and is
+// believed only after the kernel names the same file for both mappings. What
+// nobody else can open is not held: memory without a name (memfd), and files
+// that are in the root of the process's sandbox itself, such as the copy of its
+// object.
 //
 // What is left: the kernel drops pages if the machine runs out of memory, and
 // whoever serves a file system (FUSE, NFS) sees what is read and can drop it.
@@ -66,7 +67,8 @@ class HeldFiles {
   using Spans = std::map<uint64_t, uint64_t>;
   struct Part {
     FileId file;
-    std::string path;
+    pid_t process;
+    FileMapping mapping;  // one of those that have the part
     uint64_t begin;
     uint64_t end;
   };

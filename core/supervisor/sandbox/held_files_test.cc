@@ -97,11 +97,24 @@ TEST_F(HeldFilesTest, AnotherFileOfTheSameNameIsNotBelieved) {
   EXPECT_THAT(done.error().message(), HasSubstr("another file"));
 }
 
-TEST_F(HeldFilesTest, AFileThatIsGoneIsNamed) {
+TEST_F(HeldFilesTest, AFileWithoutANameIsHeldOrNamed) {
   std::filesystem::remove(path_);
+  // Whether the kernel opens the files of mappings, as for root outside of user
+  // namespaces.
+  bool opens = false;
+  for (const auto& link :
+       std::filesystem::directory_iterator("/proc/self/map_files")) {
+    opens |=
+        ipc::UniqueFd(open(link.path().c_str(), O_RDONLY | O_CLOEXEC)).get() >=
+        0;
+  }
   const Status held = Hold();
-  EXPECT_EQ(held.code(), Code::kBackendUnavailable);
-  EXPECT_THAT(held.message(), HasSubstr(path_));
+  if (opens) {
+    EXPECT_TRUE(held.ok()) << held;
+  } else {
+    EXPECT_EQ(held.code(), Code::kBackendUnavailable);
+    EXPECT_THAT(held.message(), HasSubstr(path_));
+  }
 }
 
 TEST_F(HeldFilesTest, TooMuchIsRefused) {
