@@ -204,6 +204,8 @@ void Incarnation::CheckReady() {
   if (!checked.ok()) return Refuse(std::move(checked), refusal);
   tasks_->add(HoldFiles().then([this](Status held) {
     if (readiness_) return;
+    // What has no memory any more is not refused for what it cannot show.
+    if (!held.ok() && IsEnding()) return;
     declined_ = held.code() == Code::kBackendUnavailable;
     if (!held.ok()) return Refuse(std::move(held), "its files were not held");
     ResolveReadiness(Status());
@@ -222,15 +224,20 @@ kj::Promise<Status> Incarnation::HoldFiles() {
   if (loading_.maps_devices || !expected_calls_.reads_memory()) return Status();
   const pid_t zygote = PidOf(zygote_pidfd_.get());
   const auto mappings = sandbox::FileMappings(zygote);
-  if (!mappings) {
-    return Status(HasEnded(zygote_pidfd_.get()) ? Code::kBackendLost
-                                                : Code::kSandboxUnavailable,
+  if (!mappings || mappings->empty()) {
+    return Status(Code::kSandboxUnavailable,
                   "/proc does not show what its process maps");
   }
   Status added =
       expected_calls_.held_files().Add(zygote, *mappings, kMostHeldBytes);
   if (!added.ok()) return added;
   return HoldRemaining();
+}
+
+bool Incarnation::IsEnding() const {
+  if (HasEnded(zygote_pidfd_.get())) return true;
+  const auto mappings = sandbox::FileMappings(PidOf(zygote_pidfd_.get()));
+  return mappings && mappings->empty();
 }
 
 kj::Promise<Status> Incarnation::HoldRemaining() {

@@ -192,6 +192,8 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   // opened.
   kj::Promise<Status> HoldFiles();
   kj::Promise<Status> HoldRemaining();
+  // Returns whether the zygote has ended or is about to.
+  bool IsEnding() const;
   // Ends a zygote that cannot be used, and says why.
   void Refuse(Status status, std::string reason);
   void ResolveReadiness(Status status);

@@ -173,7 +173,7 @@ ExpectedCalls::Decision ExpectedCalls::DecideFilter(const PendingCall& call) {
     }
     // From here on it maps no file but the memory of its session.
     const auto mapped = FileMappings(call.thread);
-    if (!mapped) return Decision::kRefuse;
+    if (!mapped || mapped->empty()) return Decision::kRefuse;
     if (const Decision held = HoldFiles(call.thread, *mapped);
         held != Decision::kGoOn) {
       return held;

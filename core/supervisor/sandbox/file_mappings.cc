@@ -122,6 +122,9 @@ std::optional<std::string> ReadMaps(pid_t process) {
   constexpr size_t kMostBytes = size_t{4} << 20;
   const std::string path = "/proc/" + std::to_string(process) + "/maps";
   const ipc::UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // The kernel's word for a process that has no memory any more; older kernels
+  // show an empty file.
+  if (!file && errno == ESRCH) return std::string();
   if (!file) return std::nullopt;
   std::string text;
   std::array<char, 16 * 1024> part;
@@ -165,7 +168,7 @@ void JoinClosest(std::vector<AddressRange>& ranges) {
 
 std::optional<std::vector<FileMapping>> FileMappings(pid_t process) {
   const auto text = ReadMaps(process);
-  if (!text || text->empty()) return std::nullopt;
+  if (!text) return std::nullopt;
   std::vector<FileMapping> mappings;
   // BEGIN-END rwxp OFFSET MAJOR:MINOR INODE     PATH
   for (std::string_view rest = *text; !rest.empty();) {

@@ -45,7 +45,8 @@ struct FileMapping {
 };
 
 // Returns the parts of files that the process maps, in ascending order of their
-// addresses. Returns nullopt if /proc does not show them.
+// addresses. None are those of a process that is about to end and has no memory
+// any more. Returns nullopt if /proc does not show them.
 std::optional<std::vector<FileMapping>> FileMappings(pid_t process);
 
 std::vector<AddressRange> RangesOf(const std::vector<FileMapping>& mappings);

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -85,6 +86,18 @@ TEST(FileMappingsTest, AreThoseOfFilesAndNotOfMemory) {
 
 TEST(FileMappingsTest, AProcessThatIsNotThereHasNone) {
   EXPECT_FALSE(FileMappings(0x3fffffff));
+}
+
+TEST(FileMappingsTest, AProcessThatHasEndedHasNoneBeforeItIsReaped) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  siginfo_t end = {};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &end, WEXITED | WNOWAIT),
+            0);
+  const auto mappings = FileMappings(child);
+  ASSERT_TRUE(mappings);
+  EXPECT_TRUE(mappings->empty());
+  waitpid(child, nullptr, 0);
 }
 
 TEST(KeptFromFilesTest, CallsOnFilesFailAndNoOthers) {
