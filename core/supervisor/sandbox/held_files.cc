@@ -23,14 +23,13 @@ constexpr size_t kPieceBytes = size_t{8} << 20;
 
 uint64_t PageBytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
 
-// Returns the number of the file system that memory without a file is on.
-uint64_t DeviceOfMemory() {
-  static const uint64_t device = [] {
-    const ipc::UniqueFd memory(memfd_create("bulkhead-device", MFD_CLOEXEC));
-    struct stat info = {};
-    return fstat(memory.get(), &info) == 0 ? uint64_t{info.st_dev} : 0;
-  }();
-  return device;
+// Returns the number of the file system that memory without a file is on, or
+// nullopt if descriptors are short.
+std::optional<uint64_t> DeviceOfMemory() {
+  const ipc::UniqueFd memory(memfd_create("bulkhead-device", MFD_CLOEXEC));
+  struct stat info = {};
+  if (fstat(memory.get(), &info) != 0) return std::nullopt;
+  return info.st_dev;
 }
 
 // Returns the number of the file system that is the root of the process, if it
@@ -46,6 +45,20 @@ std::optional<uint64_t> DeviceOfOwnRoot(pid_t process) {
   return own.st_dev;
 }
 
+// Opens a regular file for reading. Nothing else of that name is opened: to
+// open a device may already have an effect.
+ipc::UniqueFd OpenRegularFile(const std::string& path) {
+  const ipc::UniqueFd place(open(path.c_str(), O_PATH | O_CLOEXEC));
+  struct stat info = {};
+  if (!place || fstat(place.get(), &info) != 0) return ipc::UniqueFd();
+  if (!S_ISREG(info.st_mode)) {
+    errno = EINVAL;
+    return ipc::UniqueFd();
+  }
+  const std::string link = "/proc/self/fd/" + std::to_string(place.get());
+  return ipc::UniqueFd(open(link.c_str(), O_RDONLY | O_CLOEXEC));
+}
+
 // Opens the file of a mapping. After an upgrade the program of the process has
 // no name any more; the kernel opens other such files for root alone.
 ipc::UniqueFd Open(pid_t process, const FileMapping& mapping) {
@@ -56,8 +69,7 @@ ipc::UniqueFd Open(pid_t process, const FileMapping& mapping) {
   ipc::UniqueFd file;
   for (const std::string& path :
        {mapping.path, link.str(), of_process + "/exe"}) {
-    file = ipc::UniqueFd(
-        open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    file = OpenRegularFile(path);
     if (file || errno == EMFILE || errno == ENFILE) break;
   }
   return file;
@@ -115,12 +127,13 @@ HeldFiles::HeldFiles(HeldFiles&& other) noexcept
 Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
                       uint64_t most_bytes) {
   const std::optional<uint64_t> own_root = DeviceOfOwnRoot(process);
+  const std::optional<uint64_t> memory = DeviceOfMemory();
   std::map<FileId, std::pair<FileMapping, Spans>> wanted;
   for (const FileMapping& mapping : mappings) {
     const FileId file(mapping.device, mapping.inode);
     const uint64_t bytes = mapping.range.end - mapping.range.begin;
     const auto held = held_.find(file);
-    if (mapping.device == DeviceOfMemory() || mapping.device == own_root ||
+    if (mapping.device == memory || mapping.device == own_root ||
         (held != held_.end() &&
          Contains(held->second, mapping.offset, mapping.offset + bytes))) {
       continue;
@@ -149,6 +162,18 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
 }
 
 Result<bool> HeldFiles::Step() {
+  auto done = Proceed();
+  if (done) return done;
+  // What failed for one process is not tried again for the next.
+  parts_.clear();
+  unread_ = {};
+  for (; mapped_.size() > verified_; mapped_.pop_back()) {
+    munmap(mapped_.back().memory.data(), mapped_.back().memory.size());
+  }
+  return done;
+}
+
+Result<bool> HeldFiles::Proceed() {
   if (!unread_.empty()) {
     const auto piece = unread_.first(std::min(unread_.size(), kPieceBytes));
     if (madvise(piece.data(), piece.size(), MADV_POPULATE_READ) == 0) {
@@ -172,9 +197,7 @@ Status HeldFiles::Map(Part part) {
   const ipc::UniqueFd file = Open(part.process, part.mapping);
   if (!file) return CannotHold(part.mapping.path);
   struct stat info = {};
-  if (fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    return CannotHold(part.mapping.path, "it is no regular file");
-  }
+  if (fstat(file.get(), &info) != 0) return CannotHold(part.mapping.path);
   const size_t bytes = part.end - part.begin;
   void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(),
                             static_cast<off_t>(part.begin));

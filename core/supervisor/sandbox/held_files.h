@@ -37,7 +37,7 @@ namespace bulkhead::sandbox {
 // that are in the root of the process's sandbox itself, such as the copy of its
 // object.
 //
-// What is left: the kernel drops pages if the machine runs out of memory, and
+// Two ways are left. The kernel drops pages if the machine has no memory, and
 // whoever serves a file system (FUSE, NFS) sees what is read and can drop it.
 //
 // Takes address space and page tables of this process, and no memory for the
@@ -77,6 +77,7 @@ class HeldFiles {
     std::span<std::byte> memory;
   };
 
+  Result<bool> Proceed();
   Status Map(Part part);
   // Compares the files that were mapped since the last call with those that
   // were meant.

@@ -95,6 +95,9 @@ TEST_F(HeldFilesTest, AnotherFileOfTheSameNameIsNotBelieved) {
   ASSERT_FALSE(done);
   EXPECT_THAT(done.error().message(), HasSubstr(path_));
   EXPECT_THAT(done.error().message(), HasSubstr("another file"));
+  // The next process does not suffer for it.
+  EXPECT_TRUE(held_.Add(getpid(), {}, 0).ok());
+  EXPECT_EQ(*held_.Step(), true);
 }
 
 TEST_F(HeldFilesTest, AFileWithoutANameIsHeldOrNamed) {

@@ -8,10 +8,10 @@
 
 namespace bulkhead::tests {
 
-// What the caller can read of processes and of the machine: a value for each
-// name, such as "worker/task 0/status:SigBlk". Where the kernel refuses, the
-// value is the name of the errno. Files that consist of named or numbered
-// fields have a name for each field.
+// A snapshot is what the caller can read of processes and of the machine: a
+// value for each name, such as "worker/task 0/status:SigBlk". Where the kernel
+// refuses, the value is the name of the errno. Files that consist of named or
+// numbered fields have a name for each field.
 using Snapshot = std::map<std::string, std::string>;
 
 // Reads all that is below /proc/PID. `role` is how the names begin.

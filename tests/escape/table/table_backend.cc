@@ -189,6 +189,7 @@ void ReleaseFile() {
   std::thread([] {
     for (;;) {
       madvise(const_cast<char*>(mapped_file), kMappedBytes, MADV_DONTNEED);
+      // bound: leaves the processor to the sessions.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }).detach();
