@@ -147,6 +147,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   HostCounters counters_;
   KeptCounts counts_;
   std::map<std::string, bool> met_media_;
+  sandbox::HeldParts held_parts_;
   HostEnds ends_;
   KilledWorkers killed_;
   EndingReapers ending_;

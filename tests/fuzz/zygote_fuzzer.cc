@@ -100,7 +100,7 @@ class Script {
             .log = std::move(log.second),
             .cgroup = nullptr},
         sandbox::Forbidden::kKill,
-        sandbox::ExpectedCalls({}, /*reads_memory=*/false),
+        sandbox::ExpectedCalls({}, /*reads_memory=*/false, held_parts_),
         sandbox::LoadedMemory(), ending_, met_media_);
     ready_.emplace(incarnation_->AwaitReady(kNeverInOneInput)
                        .then([this](Status) { ++answers_to_ready_; })
@@ -202,6 +202,7 @@ class Script {
   Loop& loop_;
   supervisor::EndingReapers ending_;
   bool met_media_ = false;
+  sandbox::HeldParts held_parts_;
   std::span<const uint8_t> steps_;
   const Dummy reaper_ = StartDummy();
   const Dummy zygote_ = StartDummy();

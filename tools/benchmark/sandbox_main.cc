@@ -170,7 +170,7 @@ class Started {
     started.ending_ = std::make_unique<supervisor::EndingReapers>(port);
     sandbox::ExpectedCalls expected(
         sandbox::SessionLockdownOf(policy, forbidden),
-        report && report->reads_memory);
+        report && report->reads_memory, *started.held_parts_);
     started.incarnation_ = std::make_unique<Incarnation>(
         port, std::move(launched), forbidden, std::move(expected),
         sandbox::LoadedMemory{.most_bytes = policy.limits.load_bytes},
@@ -217,6 +217,8 @@ class Started {
   // In this order: the incarnation's reaper is left to the other object.
   std::unique_ptr<supervisor::EndingReapers> ending_;
   std::unique_ptr<bool> met_media_ = std::make_unique<bool>(false);
+  std::unique_ptr<sandbox::HeldParts> held_parts_ =
+      std::make_unique<sandbox::HeldParts>();
   std::unique_ptr<Incarnation> incarnation_;
   bool checks_threads_ = false;
   double milliseconds_ = 0;

@@ -161,7 +161,8 @@ Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {
   auto session = sandbox::SessionLockdownOf(policy, context_.forbidden);
   const sandbox::LoadedMemory loading{.most_bytes = policy.limits.load_bytes,
                                       .maps_devices = !session.devices.empty()};
-  sandbox::ExpectedCalls expected(std::move(session), context_.reads_memory);
+  sandbox::ExpectedCalls expected(std::move(session), context_.reads_memory,
+                                  context_.held_parts);
   auto incarnation = std::make_shared<Incarnation>(
       context_.port, std::move(launched), context_.forbidden,
       std::move(expected), loading, context_.ending,

@@ -67,6 +67,7 @@ class LifecycleTest : public testing::Test {
   HostCounters counters_;
   KeptCounts counts_;
   std::map<std::string, bool> met_media_;
+  sandbox::HeldParts held_parts_;
   const StartContext context_{.port = loop_.port,
                               .application_pidfd = -1,
                               .reaper = {},
@@ -79,6 +80,7 @@ class LifecycleTest : public testing::Test {
                               .own_uid = false,
                               .forbidden = sandbox::Forbidden::kKill,
                               .reads_memory = false,
+                              .held_parts = held_parts_,
                               .cgroup = {},
                               .grants = grants_,
                               .quarantine = quarantine_,

@@ -21,6 +21,7 @@
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/cgroup.h"
 #include "core/supervisor/sandbox/granted_paths.h"
+#include "core/supervisor/sandbox/held_files.h"
 #include "core/supervisor/sandbox/policy.h"
 
 namespace bulkhead::supervisor {
@@ -42,7 +43,8 @@ struct StartContext {
     return {.own_uid = own_uid, .own_root = tier == sandbox::Tier::kFull};
   }
   sandbox::Forbidden forbidden;
-  bool reads_memory;             // SandboxReport::reads_memory
+  bool reads_memory;  // SandboxReport::reads_memory
+  sandbox::HeldParts& held_parts;
   sandbox::CgroupParent cgroup;  // the parent of the backends' cgroups
   grants::GrantReader& grants;
   QuarantineRecords& quarantine;

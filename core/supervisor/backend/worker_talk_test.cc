@@ -91,7 +91,7 @@ class WorkerTalkTest : public testing::Test {
                                 .log = std::move(log.second),
                                 .cgroup = nullptr},
         sandbox::Forbidden::kKill,
-        sandbox::ExpectedCalls({}, /*reads_memory=*/false),
+        sandbox::ExpectedCalls({}, /*reads_memory=*/false, held_parts_),
         sandbox::LoadedMemory(), ending_, met_media_);
     talk_.emplace(loop_.port, std::move(incarnation));
   }
@@ -134,6 +134,7 @@ class WorkerTalkTest : public testing::Test {
   TestLoop loop_;
   EndingReapers ending_{loop_.port};
   bool met_media_ = false;
+  sandbox::HeldParts held_parts_;
   int taken_ = 0;
 
  private:

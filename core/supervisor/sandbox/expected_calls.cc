@@ -93,8 +93,11 @@ std::string DescriptorsOf(pid_t process) {
 
 }  // namespace
 
-ExpectedCalls::ExpectedCalls(SessionLockdown lockdown, bool reads_memory)
-    : lockdown_(std::move(lockdown)), reads_memory_(reads_memory) {}
+ExpectedCalls::ExpectedCalls(SessionLockdown lockdown, bool reads_memory,
+                             HeldParts& parts)
+    : lockdown_(std::move(lockdown)),
+      reads_memory_(reads_memory),
+      held_files_(parts) {}
 
 void ExpectedCalls::CloneAnswered() {
   if (expected_clones_ > 0) --expected_clones_;

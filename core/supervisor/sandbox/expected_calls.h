@@ -76,8 +76,8 @@ class ExpectedCalls {
   };
   // With `reads_memory` false, this machine does not let bulkheadd read the
   // memory of a backend; then the number and order of the calls is bounded and
-  // not their content.
-  ExpectedCalls(SessionLockdown lockdown, bool reads_memory);
+  // not their content. `parts` must outlive this object.
+  ExpectedCalls(SessionLockdown lockdown, bool reads_memory, HeldParts& parts);
 
   enum class Decision {
     kRefuse,  // ends the process

@@ -166,7 +166,8 @@ class ExpectedCallsTest : public testing::Test {
   const Filter stage2_ = SessionFilter(Forbidden::kNotify);
   const ExpectedCalls::SessionLockdown without_landlock_{
       .filter = stage2_, .handled = std::nullopt, .devices = {}};
-  ExpectedCalls calls_{without_landlock_, /*reads_memory=*/true};
+  HeldParts parts_;
+  ExpectedCalls calls_{without_landlock_, /*reads_memory=*/true, parts_};
 };
 
 TEST_F(ExpectedCallsTest, ZygoteInstallsItsFilterOnce) {
@@ -203,7 +204,7 @@ TEST_F(ExpectedCallsTest, WorkerMayHaveAGrantedDevice) {
   EXPECT_FALSE(EntersStage2(calls_, device.get()));
   struct stat node = {};
   ASSERT_EQ(fstat(device.get(), &node), 0);
-  ExpectedCalls granted({stage2_, std::nullopt, {node.st_rdev}}, true);
+  ExpectedCalls granted({stage2_, std::nullopt, {node.st_rdev}}, true, parts_);
   EXPECT_TRUE(EntersStage2(granted, device.get()));
 }
 
@@ -259,7 +260,7 @@ TEST_F(ExpectedCallsTest, AProgramIsNotWhereItsHeaderIs) {
 
 TEST_F(ExpectedCallsTest, WorkerEntersARulesetOnceAndTheZygoteNone) {
   if (Ruleset() < 0) GTEST_SKIP() << "the kernel has no Landlock";
-  ExpectedCalls calls({stage2_, kHandled, {}}, true);
+  ExpectedCalls calls({stage2_, kHandled, {}}, true, parts_);
   const auto approves = [&](const PendingCall& call) {
     return calls.Decide(call) != Decision::kRefuse;
   };
@@ -276,7 +277,7 @@ TEST_F(ExpectedCallsTest, WorkerEntersARulesetOnceAndTheZygoteNone) {
 
 TEST_F(ExpectedCallsTest, RulesetOfOthersIsRefused) {
   if (Ruleset() < 0) GTEST_SKIP() << "the kernel has no Landlock";
-  ExpectedCalls calls({stage2_, kHandled, {}}, true);
+  ExpectedCalls calls({stage2_, kHandled, {}}, true, parts_);
   const auto approves = [&](const PendingCall& call) {
     return calls.Decide(call) != Decision::kRefuse;
   };
@@ -299,7 +300,7 @@ TEST_F(ExpectedCallsTest, RulesetOfOthersIsRefused) {
 
 TEST_F(ExpectedCallsTest, WorkerWithoutItsRulesetGetsNoLastFilter) {
   if (Ruleset() < 0) GTEST_SKIP() << "the kernel has no Landlock";
-  ExpectedCalls calls({stage2_, kHandled, {}}, true);
+  ExpectedCalls calls({stage2_, kHandled, {}}, true, parts_);
   EXPECT_FALSE(EntersStage2(calls, -1));
   calls.Forget(kWorker);
   for (const int call :
@@ -366,7 +367,7 @@ TEST_F(ExpectedCallsTest, FilterThatCannotBeReadIsRefused) {
 }
 
 TEST_F(ExpectedCallsTest, WithoutMemoryTheNumberOfFiltersIsBounded) {
-  ExpectedCalls calls(without_landlock_, /*reads_memory=*/false);
+  ExpectedCalls calls(without_landlock_, /*reads_memory=*/false, parts_);
   const auto approves = [&](const PendingCall& call) {
     return calls.Decide(call) != Decision::kRefuse;
   };

@@ -111,18 +111,19 @@ Status CannotHold(const std::string& path) {
 
 }  // namespace
 
-HeldFiles::~HeldFiles() {
-  for (const Mapped& mapped : mapped_) {
-    munmap(mapped.memory.data(), mapped.memory.size());
-  }
+HeldPages::~HeldPages() { munmap(memory_.data(), memory_.size()); }
+
+std::shared_ptr<const HeldPages> HeldParts::Find(FileId file, uint64_t begin,
+                                                 uint64_t end) const {
+  const auto found = parts_.find({file, begin, end});
+  return found == parts_.end() ? nullptr : found->second.lock();
 }
 
-HeldFiles::HeldFiles(HeldFiles&& other) noexcept
-    : held_(std::move(other.held_)),
-      parts_(std::move(other.parts_)),
-      mapped_(std::exchange(other.mapped_, {})),
-      verified_(other.verified_),
-      unread_(other.unread_) {}
+void HeldParts::Add(FileId file, uint64_t begin, uint64_t end,
+                    const std::shared_ptr<const HeldPages>& pages) {
+  std::erase_if(parts_, [](const auto& part) { return part.second.expired(); });
+  parts_[{file, begin, end}] = pages;
+}
 
 Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
                       uint64_t most_bytes) {
@@ -146,6 +147,11 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
   for (const auto& [file, what] : wanted) {
     for (const auto& [begin, end] : what.second) {
       all += end - begin;
+      if (auto pages = shared_.Find(file, begin, end)) {
+        pages_.push_back(std::move(pages));
+        Join(begin, end, held_[file]);
+        continue;
+      }
       parts_.push_back({.file = file,
                         .process = process,
                         .mapping = what.first,
@@ -167,9 +173,7 @@ Result<bool> HeldFiles::Step() {
   // What failed for one process is not tried again for the next.
   parts_.clear();
   unread_ = {};
-  for (; mapped_.size() > verified_; mapped_.pop_back()) {
-    munmap(mapped_.back().memory.data(), mapped_.back().memory.size());
-  }
+  mapped_.clear();
   return done;
 }
 
@@ -189,7 +193,7 @@ Result<bool> HeldFiles::Proceed() {
     RETURN_IF_ERROR(Map(std::move(part)));
     return false;
   }
-  if (verified_ < mapped_.size()) RETURN_IF_ERROR(Verify());
+  if (!mapped_.empty()) RETURN_IF_ERROR(Verify());
   return true;
 }
 
@@ -210,7 +214,7 @@ Status HeldFiles::Map(Part part) {
   const uint64_t end = size - size % PageBytes();
   unread_ = whole.first(
       end > part.begin ? std::min<size_t>(bytes, end - part.begin) : 0);
-  mapped_.push_back({std::move(part), whole});
+  mapped_.push_back({std::move(part), std::make_shared<HeldPages>(whole)});
   return Status();
 }
 
@@ -219,9 +223,8 @@ Status HeldFiles::Verify() {
   if (!own) {
     return Status(Code::kResourceExhausted, "/proc/self/maps cannot be read");
   }
-  for (; verified_ < mapped_.size(); ++verified_) {
-    const auto& [part, memory] = mapped_[verified_];
-    const auto begin = reinterpret_cast<uint64_t>(memory.data());
+  for (const auto& [part, pages] : mapped_) {
+    const auto begin = reinterpret_cast<uint64_t>(pages->memory().data());
     const auto is_here = [&](const FileMapping& mapping) {
       return mapping.range.begin <= begin && begin < mapping.range.end;
     };
@@ -231,7 +234,10 @@ Status HeldFiles::Verify() {
       return CannotHold(part.mapping.path, "another file has its name by now");
     }
     Join(part.begin, part.end, held_[part.file]);
+    shared_.Add(part.file, part.begin, part.end, pages);
+    pages_.push_back(pages);
   }
+  mapped_.clear();
   return Status();
 }
 

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,13 +18,47 @@
 
 namespace bulkhead::sandbox {
 
+// A part of a file that this process has mapped, until it is destroyed.
+class HeldPages {
+ public:
+  explicit HeldPages(std::span<std::byte> memory) : memory_(memory) {}
+  ~HeldPages();
+  HeldPages(const HeldPages&) = delete;
+  HeldPages& operator=(const HeldPages&) = delete;
+
+  std::span<std::byte> memory() const { return memory_; }
+
+ private:
+  const std::span<std::byte> memory_;
+};
+
+// Finds the parts of files that are held for any backend, since all map the
+// same libraries. Owns none of them: whoever holds one keeps it. Not
+// thread-safe.
+class HeldParts {
+ public:
+  using FileId = std::pair<uint64_t, uint64_t>;  // device and inode
+
+  // Returns null if nobody holds that very part.
+  std::shared_ptr<const HeldPages> Find(FileId file, uint64_t begin,
+                                        uint64_t end) const;
+  void Add(FileId file, uint64_t begin, uint64_t end,
+           const std::shared_ptr<const HeldPages>& pages);
+
+ private:
+  std::map<std::tuple<FileId, uint64_t, uint64_t>,
+           std::weak_ptr<const HeldPages>>
+      parts_;
+};
+
 // Holds in memory what the processes of a backend map of files. Whoever may
 // read a file can see which of its pages are in memory, and can drop those that
 // nobody maps. So a session that touches pages of a library, or of a file that
 // its vendor ships, could spell out in them what it decodes. Pages that are
 // held are there before, and stay.
 //
-//   HeldFiles held;
+//   HeldParts parts;  // one for all backends
+//   HeldFiles held(parts);
 //   RETURN_IF_ERROR(held.Add(zygote, *FileMappings(zygote), kMostBytes));
 //   for (;;) {
 //     ASSIGN_OR_RETURN(const bool done, held.Step());  // then let others run
@@ -45,10 +81,8 @@ namespace bulkhead::sandbox {
 // thread-safe.
 class HeldFiles {
  public:
-  HeldFiles() = default;
-  ~HeldFiles();
-  HeldFiles(HeldFiles&& other) noexcept;
-  HeldFiles& operator=(HeldFiles&&) = delete;
+  // `shared` must outlive this object.
+  explicit HeldFiles(HeldParts& shared) : shared_(shared) {}
 
   // Adds what `process` maps and is not held yet. Fails with
   // kBackendUnavailable if that is more than `most_bytes`. After a failure, of
@@ -62,7 +96,7 @@ class HeldFiles {
   Result<bool> Step();
 
  private:
-  using FileId = std::pair<uint64_t, uint64_t>;  // device and inode
+  using FileId = HeldParts::FileId;
   // From offset to offset, disjoint and not touching.
   using Spans = std::map<uint64_t, uint64_t>;
   struct Part {
@@ -74,7 +108,7 @@ class HeldFiles {
   };
   struct Mapped {
     Part part;
-    std::span<std::byte> memory;
+    std::shared_ptr<const HeldPages> pages;
   };
 
   Result<bool> Proceed();
@@ -83,10 +117,11 @@ class HeldFiles {
   // were meant.
   Status Verify();
 
+  HeldParts& shared_;
   std::map<FileId, Spans> held_;
-  std::vector<Part> parts_;     // to be mapped
-  std::vector<Mapped> mapped_;  // all; those from `verified_` are unproven
-  size_t verified_ = 0;
+  std::vector<std::shared_ptr<const HeldPages>> pages_;
+  std::vector<Part> parts_;      // to be mapped
+  std::vector<Mapped> mapped_;   // and not verified yet
   std::span<std::byte> unread_;  // of the last one that was mapped
 };
 

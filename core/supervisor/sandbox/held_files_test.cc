@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/temporary_tree.h"
@@ -67,7 +69,8 @@ class HeldFilesTest : public testing::Test {
   const std::string path_ = tree_ / "data";
   ipc::UniqueFd file_;
   void* memory_ = nullptr;
-  HeldFiles held_;
+  HeldParts parts_;
+  HeldFiles held_{parts_};
 };
 
 TEST_F(HeldFilesTest, WhatIsHeldStaysInMemory) {
@@ -82,6 +85,25 @@ TEST_F(HeldFilesTest, WhatIsHeldStaysInMemory) {
   EXPECT_TRUE(Hold(0).ok()) << "it is held already";
   { const HeldFiles gone = std::move(held_); }
   EXPECT_EQ(Kept(), 0u);
+}
+
+TEST_F(HeldFilesTest, WhatIsHeldForAnotherBackendIsNotMappedAgain) {
+  std::optional<HeldFiles> first(std::in_place, parts_);
+  ASSERT_TRUE(first->Add(getpid(), Mappings(), kBytes).ok());
+  const auto own_mappings = [&] {
+    return std::ranges::count(FileMappings(getpid()).value(), path_,
+                              &FileMapping::path);
+  };
+  ASSERT_EQ(own_mappings(), 1);
+  while (!first->Step().value()) {
+  }
+  EXPECT_EQ(own_mappings(), 2);
+  ASSERT_TRUE(Hold().ok());
+  EXPECT_EQ(own_mappings(), 2);
+  first.reset();
+  EXPECT_EQ(own_mappings(), 2);
+  { const HeldFiles gone = std::move(held_); }
+  EXPECT_EQ(own_mappings(), 1);
 }
 
 TEST_F(HeldFilesTest, AnotherFileOfTheSameNameIsNotBelieved) {

@@ -142,8 +142,9 @@ class ViolationListenerTest : public testing::Test {
   }
 
   int status_ = 0;
-  ExpectedCalls expected_{{SessionFilter(Forbidden::kNotify), std::nullopt, {}},
-                          true};
+  HeldParts parts_;
+  ExpectedCalls expected_{
+      {SessionFilter(Forbidden::kNotify), std::nullopt, {}}, true, parts_};
 };
 
 TEST_F(ViolationListenerTest, EndsWhoMakesAForbiddenCallAndSaysWhich) {
@@ -250,7 +251,7 @@ TEST_F(ViolationListenerTest, WhoIsKilledWhileItWaitsHasViolatedNothing) {
     auto listener = ViolationListener::Adopt(backend.TakeListener());
     ASSERT_TRUE(listener) << listener.error();
     ExpectedCalls expected(
-        {SessionFilter(Forbidden::kNotify), std::nullopt, {}}, true);
+        {SessionFilter(Forbidden::kNotify), std::nullopt, {}}, true, parts_);
     backend.Go();
     pollfd wait = {.fd = listener->fd(), .events = POLLIN, .revents = 0};
     ASSERT_EQ(poll(&wait, 1, 60'000), 1);
