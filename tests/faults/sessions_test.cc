@@ -31,6 +31,7 @@
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
 #include "tests/support/deadlines.h"
+#include "tests/support/debugger.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/program.h"
@@ -203,7 +204,10 @@ TEST_F(FaultySessions, DeathWhileIdleIsRepairedWhenItIsNextNeeded) {
   VideoDecoder video = Open();
   ASSERT_TRUE(video.Next().value());
   for (const int signal : {SIGKILL, SIGSEGV}) {
-    End(Backend().zygote_pid, signal);
+    // It is stopped while the session runs, and would take the signal later.
+    const ProcessWatch zygote(Backend().zygote_pid);
+    ASSERT_TRUE(zygote.Signal(signal) && zygote.Signal(SIGCONT));
+    ASSERT_TRUE(zygote.AwaitEnd());
     End(video.worker_pid(), signal);
     video.Rewind();
     ExpectSameFrames(Fault(5), strsignal(signal), expected_,
@@ -272,7 +276,8 @@ TEST_F(FaultySessions, AStoppedProcessOfTheBackendIsReplacedWithinTheCall) {
     const BackendInfo backend = Backend();
     const ProcessWatch stopped(reaper ? backend.reaper_pid
                                       : backend.zygote_pid);
-    ASSERT_TRUE(stopped.Signal(SIGSTOP));
+    const Debugger debugger(stopped.pid());
+    ASSERT_TRUE(debugger.stopped());
     for (VideoDecoder& video : videos) {
       ASSERT_TRUE(ProcessWatch(video.worker_pid()).Signal(SIGKILL));
       video.Rewind();
@@ -292,7 +297,8 @@ TEST_F(FaultySessions, AStoppedProcessOfTheBackendIsReplacedWithinTheCall) {
     // Calls without a decoder go on as well: the first may in the spare worker.
     const ProcessWatch next(reaper ? Backend().reaper_pid
                                    : Backend().zygote_pid);
-    ASSERT_TRUE(next.Signal(SIGSTOP));
+    const Debugger second(next.pid());
+    ASSERT_TRUE(second.stopped());
     for (int i = 0; i < 2; ++i) {
       const auto probed = host_->Probe(clip_, {.device = "chaos"});
       EXPECT_TRUE(probed) << probed.error();

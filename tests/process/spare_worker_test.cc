@@ -21,6 +21,7 @@
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
 #include "tests/support/deadlines.h"
+#include "tests/support/debugger.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/process_watch.h"
 #include "tests/support/test_paths.h"
@@ -240,7 +241,8 @@ TEST_F(SpareWorker, ThatIsNeverClonedIsCountedAgainstNobody) {
   VideoDecoder first = Open();
   ASSERT_NE(AwaitSpare({&first}), 0);
   const ProcessWatch stopped(zygote());
-  ASSERT_TRUE(stopped.Signal(SIGSTOP));
+  const Debugger debugger(stopped.pid());
+  ASSERT_TRUE(debugger.stopped());
   VideoDecoder second = Open();  // in the spare
   EXPECT_FALSE(stopped.AwaitEnd(2 * kShort));
   const auto report = host_->Backends().value();

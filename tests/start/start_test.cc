@@ -308,9 +308,11 @@ TEST_F(StartByExec, TheZygoteOfASessionIsJudgedLikeAnyOther) {
   Take(video, 3, 3);
   const size_t next = Replace(video, 6);
   EXPECT_EQ(Info().state, "ready");
-  // The backend's own: it backs off.
+  // The backend's own: it backs off. A zygote is stopped while it has nothing
+  // to do.
   const ProcessWatch crashed(ZygoteOf(video.worker_pid()));
   ASSERT_TRUE(crashed.Signal(SIGABRT));
+  ASSERT_TRUE(crashed.Signal(SIGCONT));
   ASSERT_TRUE(crashed.AwaitEnd());
   Await([&] { return Info().state == "backing-off"; });
   const auto crashes =

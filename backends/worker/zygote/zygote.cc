@@ -163,11 +163,10 @@ int RunZygote() {
   if (!Send(ready)) return 1;
 
   CodecTables tables;
-  bool has_cloned = false;
   for (;;) {
-    // Not before the first clone: the start of a backend waits for it.
-    while (has_cloned && !IsReadable(ipc::kZygoteControlFd) &&
-           tables.PrepareNext()) {
+    // bulkheadd holds this process's files in memory meanwhile. Later there may
+    // be no time: a zygote is stopped while it is not asked for a clone.
+    while (!IsReadable(ipc::kZygoteControlFd) && tables.PrepareNext()) {
     }
     auto received = ipc::ReceiveMessage(ipc::kZygoteControlFd, 1,
                                         ipc::Deadline::After(kIdleDeadline));
@@ -199,7 +198,6 @@ int RunZygote() {
       FillFailure(failed.initFailure(), pid.error());
     }
     if (!Send(answer)) return 1;
-    has_cloned = true;
   }
 }
 

@@ -261,9 +261,7 @@ void Incarnation::KillZygote(Code code, std::string reason) {
   // one that others sent.
   zygote_end_ = std::move(reason);
   zygote_killed_for_ = code;
-  if (zygote_pidfd_) {
-    ::syscall(SYS_pidfd_send_signal, zygote_pidfd_.get(), SIGKILL, nullptr, 0);
-  }
+  if (zygote_pidfd_) SignalZygote(SIGKILL);
   OnZygoteGone(code);
 }
 

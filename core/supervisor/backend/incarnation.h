@@ -43,6 +43,11 @@ namespace bulkhead::supervisor {
 // forbidden system call, and lets the zygote clone exactly the workers that it
 // was asked for (ExpectedCalls). A process that nobody named is ended too.
 //
+// A zygote is stopped (SIGSTOP) once a worker has media, and goes on only while
+// somebody waits for a clone. Threads and timers of the vendor's in it are in
+// stage 1: they could watch what the worker does, such as how many threads it
+// has, and open files that another user watches.
+//
 // Workers outlive their zygote: an incarnation whose zygote died takes no new
 // sessions and lasts as long as its last session.
 //
@@ -80,6 +85,9 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   // Resolves once the vendor's object is loaded; fails with the reason why it
   // is not.
   kj::Promise<Status> AwaitReady(std::chrono::milliseconds timeout);
+  // The timeout of a clone for which nobody waits. A zygote that is late with
+  // it goes on when it is asked for the next.
+  static constexpr std::chrono::hours kNobodyWaits{24 * 365};
   // Clones a worker that will serve `socket`. The worker may use `memory`
   // beyond what the zygote has. Fails with kBackendLost if the zygote died, or
   // after `timeout`, which ends the zygote, or the reaper if that owes the
@@ -164,6 +172,8 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
     std::unique_ptr<LogTail> log;  // null if it writes to the zygote's
     // Why a descriptor could not be sent, if it was tried in vain.
     std::optional<Status> starved;
+    // When the zygote must have named it.
+    kj::TimePoint until = kj::origin<kj::TimePoint>();
   };
   struct Watched {
     ProcessExit end;
@@ -207,6 +217,10 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   kj::Promise<void> SendClone(uint64_t ticket,
                               kj::Own<capnp::MessageBuilder> message,
                               ipc::UniqueFd socket);
+  // Stops the zygote once nobody waits for a clone, if a worker has had media.
+  void StopIdleZygote();
+  void ContinueZygote();
+  void SignalZygote(int signal);
   void AskToWatch(pid_t pid_untrusted);
   void OnStarved(pid_t pid);
   void OnExited(pid_t pid, int wait_status);
@@ -263,6 +277,9 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   std::optional<Code> zygote_killed_for_;
   uint32_t life_ = 0;
   uint64_t most_tasks_ = 0;
+  bool had_media_ = false;  // in a worker of this incarnation
+  bool zygote_stopped_ = false;
+  kj::Promise<void> stopping_ = kj::READY_NOW;
   bool said_ready_ = false;
   std::optional<Status> readiness_;
   kj::Own<kj::PromiseFulfiller<Status>> ready_;

@@ -150,6 +150,7 @@ Status Incarnation::OnCloned(schema::Cloned::Reader cloned_untrusted) {
     return Misbehaved("named an impossible process");
   }
   found->second.pid = pid_untrusted;
+  StopIdleZygote();
   AskToWatch(pid_untrusted);
   return Status();
 }
@@ -197,6 +198,7 @@ Status Incarnation::OnCloneFailed(
           CleanText(failure_untrusted.getMessage().cStr(), kMaxReasonBytes) +
           '"')));
   pending_.erase(found);
+  StopIdleZygote();
   EndStrangers();
   return Status();
 }

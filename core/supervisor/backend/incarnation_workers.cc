@@ -26,6 +26,9 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
+// A clone takes 2 ms, and more on a busy machine.
+constexpr kj::Duration kTimeForSpare = 1 * kj::SECONDS;
+
 kj::Duration ToDuration(milliseconds time) {
   return time.count() * kj::MILLISECONDS;
 }
@@ -67,12 +70,15 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
   clone.setDataBytes(limits.data_bytes);
   clone.setAddressBytes(limits.address_bytes);
   auto paf = kj::newPromiseAndFulfiller<Result<Worker>>();
-  Pending pending{.fulfiller = kj::mv(paf.fulfiller),
-                  .pid = std::nullopt,
-                  .memory = limits,
-                  .descriptors = std::nullopt,
-                  .log = nullptr,
-                  .starved = std::nullopt};
+  Pending pending{
+      .fulfiller = kj::mv(paf.fulfiller),
+      .pid = std::nullopt,
+      .memory = limits,
+      .descriptors = std::nullopt,
+      .log = nullptr,
+      .starved = std::nullopt,
+      .until = timer_.now() +
+               (timeout == kNobodyWaits ? kTimeForSpare : ToDuration(timeout))};
   // A probe sees no media and stays in stage 1.
   if (violations_ && kind != WorkerKind::kProbe) {
     Result<sandbox::LogSocket> log = sandbox::MakeLogSocket();
@@ -133,6 +139,8 @@ kj::Promise<void> Incarnation::SendClone(uint64_t ticket,
   if (sent) {
     expected_calls_.ExpectClone();
     pending->second.starved.reset();
+    ContinueZygote();
+    StopIdleZygote();
     return kj::READY_NOW;
   }
   const bool starved = sent.error().code == ipc::Code::kResourceExhausted;
@@ -215,12 +223,44 @@ Status Incarnation::ConfirmWorker(const Worker& worker) {
   }
   if (checked.ok()) {
     log_.ExpectMedia();
-    met_media_ = true;
+    met_media_ = had_media_ = true;
+    StopIdleZygote();
   }
   if (checked.code() == Code::kSandboxUnavailable) KillWorker(worker.pid);
   // Where nobody is asked, the zygote clones as it likes.
   if (forbidden_ == sandbox::Forbidden::kKill) EndStrangers();
   return checked;
+}
+
+void Incarnation::StopIdleZygote() {
+  // The threads of a driver may have to serve a device.
+  if (!had_media_ || zygote_stopped_ || loading_.maps_devices) return;
+  kj::TimePoint until = timer_.now();
+  for (const auto& [ticket, pending] : pending_) {
+    if (!pending.pid) until = std::max(until, pending.until);
+  }
+  if (until > timer_.now()) {
+    // A zygote that owes an answer for longer than anybody waits may mean to.
+    // This function may replace the promise and so must not run in it.
+    stopping_ = timer_.atTime(until)
+                    .then([this] {
+                      tasks_->add(kj::evalLater([this] { StopIdleZygote(); }));
+                    })
+                    .eagerlyEvaluate(nullptr);
+    return;
+  }
+  SignalZygote(SIGSTOP);
+  zygote_stopped_ = true;
+}
+
+void Incarnation::ContinueZygote() {
+  if (!zygote_stopped_) return;
+  SignalZygote(SIGCONT);
+  zygote_stopped_ = false;
+}
+
+void Incarnation::SignalZygote(int signal) {
+  ::syscall(SYS_pidfd_send_signal, zygote_pidfd_.get(), signal, nullptr, 0);
 }
 
 void Incarnation::EndStrangers() {

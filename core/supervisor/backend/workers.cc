@@ -21,10 +21,6 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-// Nobody waits for a spare, so a zygote that is late with one has failed
-// nobody. The next session finds out whether the zygote still clones.
-constexpr std::chrono::hours kNoDeadline{24 * 365};
-
 // The time that a reaper has for a report on an overloaded machine.
 constexpr milliseconds kLateReport{10'000};
 
@@ -92,8 +88,11 @@ void Workers::PrepareSpare(const sandbox::MemoryAllowance& memory,
   is_preparing_ = true;
   preparing_ =
       incarnation
+          // A zygote that is late with a spare has failed nobody. The next
+          // session finds out whether it still clones.
           ->CloneWorker(Incarnation::WorkerKind::kSession,
-                        std::move(sockets->second), kNoDeadline, memory)
+                        std::move(sockets->second), Incarnation::kNobodyWaits,
+                        memory)
           .then([this, memory, incarnation,
                  socket = std::move(sockets->first)](auto process) mutable {
             is_preparing_ = false;

@@ -9,6 +9,8 @@ namespace {
 constexpr const char* kWhich = "which process it is";
 constexpr const char* kTime = "processor time, and how often it waited";
 constexpr const char* kMemory = "sizes of memory";
+// A worker converts pictures in a thread of its own once a processor is free.
+constexpr const char* kThreads = "the number of threads";
 constexpr const char* kNow = "whether it runs at the moment";
 constexpr const char* kZygote =
     "what the zygote had mapped, before there was media";
@@ -32,6 +34,8 @@ constexpr Exception kExceptions[] = {
     {"*/stat:5", kWhich},  // process group
     {"*/stat:6", kWhich},  // session
     {"*/stat:22", "when it began"},
+    {"*/status:Threads", kThreads},
+    {"*/stat:20", kThreads},
     {"*/status:State", kNow},
     {"*/stat:3", kNow},   // state
     {"*/stat:39", kNow},  // processor

@@ -5,6 +5,10 @@
 // is, the code changes all that the kernel shows of a process and that it may
 // try to change without being killed for it. What does not succeed is no
 // matter. Otherwise it does nothing of that.
+//
+// Its accomplice is a thread in the zygote, which may open files. It counts the
+// threads of all processes of the backend, and opens a file when there are
+// many.
 
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -22,10 +26,14 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <mutex>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/sdk/bulkhead_backend.h"
+#include "tests/escape/onlooker/signal_file.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -117,6 +125,51 @@ void* Wait(void* signals) {
   }
 }
 
+constexpr int kManyThreads = 64;
+// The threads of a session that does not change anything.
+constexpr int kFewThreads = 16;
+// More than all processes of the backend get during the test.
+constexpr pid_t kMostIds = 8192;
+
+// Has many threads for a moment.
+void Crowd() {
+  std::mutex all_seen;
+  std::unique_lock held(all_seen);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kManyThreads; ++i) {
+    threads.emplace_back([&] { const std::lock_guard wait(all_seen); });
+  }
+  usleep(50'000);
+  held.unlock();
+  for (std::thread& thread : threads) thread.join();
+}
+
+int CountThreads() {
+  int threads = 0;
+  for (pid_t id = 1; id <= kMostIds; ++id) {
+    threads += syscall(SYS_sched_getscheduler, id) >= 0 ? 1 : 0;
+  }
+  return threads;
+}
+
+// Opens the file once for each crowd. Takes no lock, which a worker that is
+// cloned at that moment would find taken for ever.
+void* Watch(void*) {
+  const int before = CountThreads();
+  for (bool told = false;; usleep(1000)) {
+    const bool crowded = CountThreads() > before + kFewThreads;
+    if (crowded && !told) close(open(kSignalFile, O_RDONLY | O_CLOEXEC));
+    told = crowded;
+  }
+}
+
+void StartAccomplice() {
+  pthread_t thread;
+  if (pthread_create(&thread, nullptr, Watch, nullptr) == 0) {
+    pthread_detach(thread);
+  }
+}
+
 bool told = false;
 
 bulkhead_result SendPacket(bulkhead_decoder* decoder,
@@ -128,6 +181,7 @@ bulkhead_result SendPacket(bulkhead_decoder* decoder,
     pthread_create(&thread, nullptr, Wait,
                    const_cast<uint64_t*>(secret ? &every_signal : &no_signal));
     if (secret) {
+      Crowd();
       ChangeAttributes();
       ChangeMemory();
       ChangeDescriptors();
@@ -159,5 +213,6 @@ bulkhead_backend MakeTable() {
 
 extern "C" const bulkhead_backend* bulkhead_telltale_backend(void) {
   static const bulkhead_backend table = bulkhead::tests::MakeTable();
+  bulkhead::tests::StartAccomplice();
   return &table;
 }
