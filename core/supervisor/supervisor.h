@@ -148,6 +148,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   KeptCounts counts_;
   std::map<std::string, bool> met_media_;
   sandbox::HeldParts held_parts_;
+  const sandbox::TaskLimits task_limits_;
   HostEnds ends_;
   KilledWorkers killed_;
   EndingReapers ending_;

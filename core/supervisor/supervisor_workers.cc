@@ -61,6 +61,19 @@ kj::Promise<void> Supervisor::Attach(EventSocket& connection,
       ->Attach(std::move(asked.memory), started.shared,
                context_->worker_deadline,
                [backend, id] { return backend->ConfirmSession(id); })
+      .then([backend, started](Status attached) -> kj::Promise<Status> {
+        if (attached.code() != Code::kResourceExhausted || !started.shared) {
+          return attached;
+        }
+        // One of the streams may have all threads that the worker may have.
+        return backend->MakeRoomFor(started.id)
+            .then([attached = std::move(attached)](bool freed) mutable {
+              return freed ? Status(Code::kBackendLost,
+                                    "one of the streams of its worker had all "
+                                    "threads, and the worker was ended")
+                           : std::move(attached);
+            });
+      })
       .then([this, &connection, input = std::move(asked.input), end = asked.end,
              backend, started](const Status& attached) {
         AnswerStarted(connection, input, end, *backend, started, attached);

@@ -74,7 +74,7 @@ uint64_t WorkerNumber() {
 
 bool IsAnError(const Fault* fault) {
   return fault != nullptr && (fault->deed == Deed::kError ||
-                              (fault->deed == Deed::kNeed && !GetsAThread()));
+                              (fault->deed == Deed::kNeed && !GetsThreads()));
 }
 
 bulkhead_result Fail(const Fault& fault) {

@@ -58,7 +58,7 @@ enum class Deed {
   kHideMemory,       // takes at most the argument in bytes of memory that it
                      // writes and makes read-only, then continues
   kHoard,            // takes all threads that it gets, for ever
-  kNeedOrAbort,      // aborts where it gets no thread
+  kNeedOrAbort,      // aborts where it does not get 8 threads
   kCrowd,            // :THREADS, starts so many that spin, then continues
   kTakeDescriptors,  // takes all descriptors that it gets, then continues
   kLeak,             // :BYTES, leaks that much touched memory, then continues
@@ -69,7 +69,7 @@ enum class Deed {
   // Harm to the answer of a call. At kLoad, each of them means: no
   // table.
   kError,  // :RESULT, which need not be a result that exists
-  kNeed,   // :RESULT, the same where it gets no thread
+  kNeed,   // :RESULT, the same where it does not get 8 threads
   kNull,   // at open no decoder, at probe no device, at a picture no planes
   // Harm to the list of devices.
   kNone,

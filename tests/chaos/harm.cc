@@ -14,8 +14,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "tests/chaos/hold.h"
 
@@ -24,6 +26,7 @@ namespace {
 
 constexpr size_t kLargestPiece = size_t{1} << 30;
 constexpr size_t kPage = 4096;
+constexpr size_t kThreadsOfADecoder = 8;
 
 void TakeMemory() {
   for (size_t bytes = kLargestPiece; bytes >= kPage;) {
@@ -98,11 +101,22 @@ void Reserve(size_t bytes) {
 
 }  // namespace
 
-bool GetsAThread() {
+bool GetsThreads() {
+  std::mutex all_there;
+  std::unique_lock held(all_there);
+  std::vector<pthread_t> threads;
+  const auto wait = [](void* mutex) -> void* {
+    const std::lock_guard until_all_are_there(*static_cast<std::mutex*>(mutex));
+    return nullptr;
+  };
   pthread_t thread;
-  const auto end = [](void*) -> void* { return nullptr; };
-  return pthread_create(&thread, nullptr, end, nullptr) == 0 &&
-         pthread_join(thread, nullptr) == 0;
+  while (threads.size() < kThreadsOfADecoder &&
+         pthread_create(&thread, nullptr, wait, &all_there) == 0) {
+    threads.push_back(thread);
+  }
+  held.unlock();
+  for (const pthread_t one : threads) pthread_join(one, nullptr);
+  return threads.size() == kThreadsOfADecoder;
 }
 
 void Harm(const Fault& fault) {
@@ -139,7 +153,7 @@ void Harm(const Fault& fault) {
         Slow(1);
       }
     case Deed::kNeedOrAbort:
-      if (!GetsAThread()) std::abort();
+      if (!GetsThreads()) std::abort();
       return;
     case Deed::kCrowd:
       StartThreads(fault.argument, Spin);

@@ -271,6 +271,18 @@ TEST_F(WorkerScope, HangIsPaidForByTheGuiltySessionAlone) {
   EXPECT_EQ(innocent.recovery().restarts, 1u);
 }
 
+// One file's threads leave none for another session of the same process.
+TEST_F(WorkerScope, SessionsThatGetNoThreadEndTheWorkerOfOneThatHasAll) {
+  VideoDecoder guilty = OpenPoisonous("hoard_at");
+  TakeFrames(guilty, 70);
+  for (int i = 0; i < 3; ++i) {
+    auto innocent = host_->OpenVideo(clip_, {.device = kDevice});
+    ASSERT_TRUE(innocent) << innocent.error();
+    ExpectSameFrames(Escape(85), "sessions of a process with all threads",
+                     expected_, HashesOf(*innocent));
+  }
+}
+
 TEST_F(WorkerScope, SessionThatWasTheOnlyOneIsBlamedAtOnce) {
   VideoDecoder guilty = OpenPoisonous("crash_at");
   const Status failure = FailureOf(guilty);

@@ -26,7 +26,7 @@ Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
           StartsByExec(this->candidate()) || SharesWorker(this->candidate())
               ? Workers::Spare::kNone
               : Workers::Spare::kOne,
-          context.killed),
+          context.killed, context.task_limits),
       counts_(context.counts.Of(this->candidate().name())),
       book_(context.counters, context.events, counts_) {}
 
@@ -119,11 +119,11 @@ kj::Promise<Backend::JudgedExit> Backend::JudgeExit(
 
 kj::Promise<ProcessExit> Backend::Investigate(const ReportedExit& reported,
                                               ProcessExit exit) {
-  if (exit.took_all_tasks || exit.lacked_tasks) return exit;
+  if (exit.took_all_tasks) return exit;
   return workers_.MakeRoomForTasks().then(
       [this, reported, exit = std::move(exit)](
           Workers::Tasks tasks) mutable -> kj::Promise<ProcessExit> {
-        exit.lacked_tasks = tasks != Workers::Tasks::kEnough;
+        exit.lacked_tasks |= tasks != Workers::Tasks::kEnough;
         return CheckDevice(reported, std::move(exit));
       });
 }

@@ -140,6 +140,8 @@ Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {
     policy.fixed_descriptors = false;
   }
   sandbox::RaiseLimits(grants, policy.limits);
+  policy.limits.tasks =
+      std::min(policy.limits.tasks, context_.task_limits.ForOneBackend());
   ASSIGN_OR_RETURN(
       const ipc::UniqueFd lockdown,
       sandbox::CompileLockdown(policy, plugin, context_.forbidden));

@@ -158,6 +158,7 @@ kj::Promise<Status> Lifecycle::EnsureReady() {
 
 kj::Promise<Status> Lifecycle::BeginStart() {
   current_.reset();
+  refused_tasks_ = context_.task_limits.Refusals();
   start_ = std::make_shared<BackendStart>(candidate_, number_, context_);
   starting_ = start_->Run()
                   .then([this, start = start_](Status status) {
@@ -341,7 +342,10 @@ void Lifecycle::OnStateChange() {
             }).eagerlyEvaluate(nullptr);
 }
 
-bool Lifecycle::ProvesNothingElsewhere() const { return !LowLimits().empty(); }
+bool Lifecycle::ProvesNothingElsewhere() const {
+  return !LowLimits().empty() ||
+         context_.task_limits.WereUsedUp(refused_tasks_);
+}
 
 bool Lifecycle::CanBeTried() const {
   return state() == State::kReady && current_->zygote_alive();

@@ -186,6 +186,7 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   std::shared_ptr<BackendStart> start_;
   kj::Maybe<kj::ForkedPromise<Status>> starting_;
   uint32_t lives_ = 0;
+  uint64_t refused_tasks_ = 0;  // TaskLimits::Refusals() at the last start
   BackendCounts& counts_;
   SessionLaunches session_launches_;
   kj::Own<kj::PromiseFulfiller<void>> drained_;

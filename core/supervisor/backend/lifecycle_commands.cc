@@ -88,6 +88,7 @@ kj::Promise<Status> Lifecycle::CheckAfresh(const std::string& device) {
     return Status(Code::kBackendLost, "it ended before it could be checked");
   }
   auto check = std::make_unique<FreshCheck>(candidate_, number_, context_);
+  const uint64_t refused_tasks = context_.task_limits.Refusals();
   auto checked = check->Run(device);
   return checked
       .then([this, device,
@@ -100,6 +101,14 @@ kj::Promise<Status> Lifecycle::CheckAfresh(const std::string& device) {
         }
         if (!check.unchecked().empty()) reason_ = check.unchecked();
         return status;
+      })
+      .then([this, refused_tasks](Status status) {
+        // A process of its own has a count of its own, and the limits that
+        // others have set all the same.
+        if (status.ok() || !context_.task_limits.WereUsedUp(refused_tasks)) {
+          return status;
+        }
+        return Status(Code::kResourceExhausted, status.message());
       })
       .attach(std::move(check));
 }

@@ -68,6 +68,7 @@ class LifecycleTest : public testing::Test {
   KeptCounts counts_;
   std::map<std::string, bool> met_media_;
   sandbox::HeldParts held_parts_;
+  const sandbox::TaskLimits task_limits_;
   const StartContext context_{.port = loop_.port,
                               .application_pidfd = -1,
                               .reaper = {},
@@ -81,6 +82,7 @@ class LifecycleTest : public testing::Test {
                               .forbidden = sandbox::Forbidden::kKill,
                               .reads_memory = false,
                               .held_parts = held_parts_,
+                              .task_limits = task_limits_,
                               .cgroup = {},
                               .grants = grants_,
                               .quarantine = quarantine_,

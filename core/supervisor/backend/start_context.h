@@ -23,6 +23,7 @@
 #include "core/supervisor/sandbox/granted_paths.h"
 #include "core/supervisor/sandbox/held_files.h"
 #include "core/supervisor/sandbox/policy.h"
+#include "core/supervisor/sandbox/task_limits.h"
 
 namespace bulkhead::supervisor {
 
@@ -45,6 +46,7 @@ struct StartContext {
   sandbox::Forbidden forbidden;
   bool reads_memory;  // SandboxReport::reads_memory
   sandbox::HeldParts& held_parts;
+  const sandbox::TaskLimits& task_limits;
   sandbox::CgroupParent cgroup;  // the parent of the backends' cgroups
   grants::GrantReader& grants;
   QuarantineRecords& quarantine;

@@ -19,6 +19,7 @@ namespace bulkhead::supervisor {
 namespace {
 
 namespace schema = ipc::schema;
+using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 // The time that a reaper has for a report on an overloaded machine.
@@ -135,6 +136,7 @@ Result<Workers::Placed> Workers::Adopt(uint64_t id,
                                        std::shared_ptr<Worker> worker,
                                        ipc::UniqueFd socket,
                                        const ipc::UniqueFd& socket_to_send) {
+  if (worker->served == 0) worker->refused_tasks = task_limits_.Refusals();
   // Before the send, which may fail: the worker may have got the socket.
   ++worker->served;
   ++worker->sessions_now;
@@ -236,7 +238,12 @@ kj::Promise<Workers::Tasks> Workers::MakeRoomForTasks() {
     limit = std::max(limit, worker->incarnation->most_tasks());
   }
   const TaskShares shares(limit, std::thread::hardware_concurrency());
-  if (!shares.AreUsedUp(tasks)) return Tasks::kEnough;
+  if (!shares.AreUsedUp(tasks)) {
+    // Whoever lacked some may be late to say so.
+    const bool just_made =
+        made_room_ && Clock::now() - *made_room_ < kEndOfTasks;
+    return just_made ? Tasks::kFreed : Tasks::kEnough;
+  }
   std::vector<kj::Promise<void>> ends;
   for (const size_t index : shares.ToEnd(tasks)) {
     const std::shared_ptr<Worker> worker = workers[index];
@@ -250,7 +257,10 @@ kj::Promise<Workers::Tasks> Workers::MakeRoomForTasks() {
   if (ends.empty()) return Tasks::kUsedUp;
   auto all = kj::heapArrayBuilder<kj::Promise<void>>(ends.size());
   for (auto& end : ends) all.add(kj::mv(end));
-  return kj::joinPromises(all.finish()).then([] { return Tasks::kFreed; });
+  return kj::joinPromises(all.finish()).then([this] {
+    made_room_ = Clock::now();
+    return Tasks::kFreed;
+  });
 }
 
 kj::Promise<bool> Workers::MakeRoomFor(uint64_t id) {
@@ -258,7 +268,7 @@ kj::Promise<bool> Workers::MakeRoomFor(uint64_t id) {
     const auto found = sessions_.find(id);
     if (tasks != Tasks::kFreed || found == sessions_.end()) return false;
     Worker& worker = *found->second;
-    if (worker.served > 1) return false;
+    if (worker.served > 1) return worker.took_all_tasks;
     worker.lacked_tasks = !worker.took_all_tasks;
     worker.incarnation->KillWorker(worker.process.pid);
     return true;
@@ -289,12 +299,13 @@ kj::Promise<ProcessExit> Workers::AwaitEnd(uint64_t id, milliseconds timeout) {
                                                    kLateReport)
                    : kj::Promise<ProcessExit>(exit);
       })
-      .then([worker](ProcessExit exit) {
+      .then([this, worker](ProcessExit exit) {
         // Sessions ever served, not open now: a closed one may be guilty.
         exit.shared = worker->served > 1;
         exit.told = std::exchange(worker->told, true);
         exit.took_all_tasks = worker->took_all_tasks;
-        exit.lacked_tasks = worker->lacked_tasks;
+        exit.lacked_tasks = worker->lacked_tasks ||
+                            task_limits_.WereUsedUp(worker->refused_tasks);
         return exit;
       });
 }

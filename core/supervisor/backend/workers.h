@@ -18,6 +18,7 @@
 #include "core/supervisor/backend/killed_workers.h"
 #include "core/supervisor/backend/log_tail.h"
 #include "core/supervisor/sandbox/memory_limit.h"
+#include "core/supervisor/sandbox/task_limits.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::supervisor {
@@ -64,13 +65,14 @@ class Workers {
   static constexpr uint32_t kMaxSessionsPerWorker = 64;
 
   // `backend` is the backend's name. A clone takes at most `deadline`. `killed`
-  // must outlive this object.
+  // and `task_limits` must outlive this object.
   Workers(std::string backend, std::chrono::milliseconds deadline, Spare spare,
-          KilledWorkers& killed)
+          KilledWorkers& killed, const sandbox::TaskLimits& task_limits)
       : backend_(std::move(backend)),
         deadline_(deadline),
         keeps_spare_(spare == Spare::kOne),
-        killed_(killed) {}
+        killed_(killed),
+        task_limits_(task_limits) {}
   KJ_DISALLOW_COPY(Workers);
 
   // Has a worker of `incarnation` serve session `id`. A worker that serves one
@@ -94,12 +96,13 @@ class Workers {
   enum class Tasks { kEnough, kUsedUp, kFreed };
   // Looks whether the workers together have all tasks that they may have
   // (TaskShares). If so, those that have more than their share are ended, and
-  // kFreed means that this has made room. Their ProcessExit tells it.
+  // kFreed means that this has made room, or did a moment ago. Their
+  // ProcessExit tells it.
   kj::Promise<Tasks> MakeRoomForTasks();
   // Looks the same for a session whose worker says that something ran out. If
   // there is room again, ends the worker, which is not to blame, and returns
-  // true; the session goes on in another. A worker of several sessions is left
-  // alone.
+  // true; the session goes on in another. A worker of several sessions ends
+  // only if they have the tasks themselves: then each gets one of its own.
   kj::Promise<bool> MakeRoomFor(uint64_t id);
 
   // Returns whether a session is open or being placed.
@@ -119,6 +122,7 @@ class Workers {
     bool told = false;            // true once a session was told how it ended
     bool took_all_tasks = false;  // true if it was ended for that
     bool lacked_tasks = false;    // true if others had taken them
+    uint64_t refused_tasks = 0;   // TaskLimits::Refusals() when it began
   };
   struct SpareWorker {
     // Does not keep the incarnation, with which the worker ends.
@@ -156,6 +160,9 @@ class Workers {
   const std::chrono::milliseconds deadline_;
   const bool keeps_spare_;
   KilledWorkers& killed_;
+  const sandbox::TaskLimits& task_limits_;
+  // When workers that had more than their share of the tasks had ended.
+  std::optional<std::chrono::steady_clock::time_point> made_room_;
   std::map<uint64_t, std::shared_ptr<Worker>> sessions_;
   uint32_t placing_ = 0;
   // The shared worker that takes further sessions; null if there is none.

@@ -5,11 +5,14 @@
 // on its own thread.
 //
 // Options take the place of poisonous input. At the picture with timestamp T,
-// crash_at=T crashes the process, hang_at=T never returns, and lose_at=T loses
-// the device. context_is=N makes open fail unless this is the Nth session that
+// crash_at=T crashes the process, hang_at=T never returns, lose_at=T loses the
+// device, and hoard_at=T takes all threads that the process may have.
+// context_is=N makes open fail unless this is the Nth session that
 // was opened in this context.
 
+#include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -41,6 +44,7 @@ struct Session {
   int64_t crash_at = BULKHEAD_NO_TIMESTAMP;
   int64_t hang_at = BULKHEAD_NO_TIMESTAMP;
   int64_t lose_at = BULKHEAD_NO_TIMESTAMP;
+  int64_t hoard_at = BULKHEAD_NO_TIMESTAMP;
 };
 
 thread_local std::string open_error;
@@ -55,6 +59,18 @@ Context& TheContext() {
 
 Session* Self(bulkhead_decoder* decoder) {
   return reinterpret_cast<Session*>(decoder);
+}
+
+void TakeAllThreads() {
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, PTHREAD_STACK_MIN);
+  const auto wait = [](void*) -> void* {
+    for (;;) ::poll(nullptr, 0, -1);
+  };
+  pthread_t thread;
+  while (pthread_create(&thread, &small, wait, nullptr) == 0) {
+  }
 }
 
 bulkhead_result EnumerateDevices(const bulkhead_runtime*,
@@ -81,6 +97,8 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
       session->hang_at = std::atoll(option.value);
     } else if (std::strcmp(option.key, "lose_at") == 0) {
       session->lose_at = std::atoll(option.value);
+    } else if (std::strcmp(option.key, "hoard_at") == 0) {
+      session->hoard_at = std::atoll(option.value);
     } else if (std::strcmp(option.key, "context_is") == 0) {
       if (sessions != option.value) {
         open_error = "the context has had " + sessions + " sessions";
@@ -120,6 +138,7 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
     *nowhere = 1;
   }
   while (frame->pts == session.hang_at) ::poll(nullptr, 0, -1);
+  if (frame->pts == session.hoard_at) TakeAllThreads();
   if (frame->pts != session.lose_at) return BULKHEAD_OK;
   Licensed().release_frame(session.decoder, frame);
   return BULKHEAD_DEVICE_LOST;

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/task_limits.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "core/supervisor/sandbox/read_text.h"
+
+namespace bulkhead::sandbox {
+namespace {
+
+constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+
+// What a backend needs: a decoder starts 64 threads at most by itself.
+constexpr uint64_t kLeast = 256;
+
+bool HasWord(const std::string& list, const std::string& word) {
+  std::istringstream words(list);
+  for (std::string entry; std::getline(words, entry, ',');) {
+    if (entry == word) return true;
+  }
+  return false;
+}
+
+// Returns whether no honest decoder could start its threads any more.
+bool IsUsedUp(uint64_t now, uint64_t most) {
+  constexpr uint64_t kRoom = 128;
+  return most != kNoLimit && now + std::min(kRoom, most / 8) > most;
+}
+
+// A cgroup of this process in the hierarchy that counts tasks.
+struct Member {
+  bool version_2;
+  std::string path;  // within the hierarchy
+};
+
+// /proc/self/cgroup has lines such as "8:pids:/a/b" and "0::/a/b".
+std::vector<Member> MembersIn(const std::string& cgroups) {
+  std::vector<Member> members;
+  std::istringstream lines(cgroups);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::string id, controllers, path;
+    std::getline(fields, id, ':');
+    std::getline(fields, controllers, ':');
+    std::getline(fields, path);
+    const bool version_2 = id == "0" && controllers.empty();
+    if (version_2 || HasWord(controllers, "pids")) {
+      members.push_back({version_2, path});
+    }
+  }
+  return members;
+}
+
+// Returns the directories of the member and of all above it that this process
+// sees. proc(5) describes the lines of mountinfo:
+// id parent device root point options [tags] - type source options
+std::vector<std::string> DirectoriesOf(const Member& member,
+                                       const std::string& mountinfo) {
+  std::istringstream lines(mountinfo);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string skipped, root, point, type, options;
+    words >> skipped >> skipped >> skipped >> root >> point;
+    while (words >> skipped && skipped != "-") {
+    }
+    words >> type >> skipped >> options;
+    if (member.version_2 ? type != "cgroup2"
+                         : type != "cgroup" || !HasWord(options, "pids")) {
+      continue;
+    }
+    // What is not below the mount's root is not seen.
+    std::string below = member.path;
+    if (root != "/") {
+      below = below.starts_with(root) ? below.substr(root.size()) : "";
+    }
+    std::vector<std::string> directories;
+    for (;;) {
+      directories.push_back(point + below);
+      const size_t slash = below.rfind('/');
+      if (slash == std::string::npos) return directories;
+      below.resize(slash);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+TaskLimits::TaskLimits(std::string root) : root_(std::move(root)) {
+  const std::string mountinfo = Text("/proc/self/mountinfo");
+  for (const Member& member : MembersIn(Text("/proc/self/cgroup"))) {
+    for (std::string& directory : DirectoriesOf(member, mountinfo)) {
+      if (!Text(directory + "/pids.max").empty()) {
+        cgroups_.push_back(std::move(directory));
+      }
+    }
+  }
+}
+
+std::string TaskLimits::Text(const std::string& path) const {
+  return ReadText(root_ + path).value_or("");
+}
+
+uint64_t TaskLimits::Number(const std::string& path) const {
+  uint64_t number = 0;
+  std::istringstream text(Text(path));
+  return text >> number ? number : kNoLimit;
+}
+
+uint64_t TaskLimits::LimitOfUser() {
+  rlimit limit = {};
+  // bulkheadd and the launch raise the soft limit.
+  if (geteuid() == 0 || getrlimit(RLIMIT_NPROC, &limit) != 0 ||
+      limit.rlim_max == RLIM_INFINITY) {
+    return kNoLimit;
+  }
+  return limit.rlim_max;
+}
+
+uint64_t TaskLimits::LimitOfKernel() const {
+  return std::min(Number("/proc/sys/kernel/threads-max"),
+                  Number("/proc/sys/kernel/pid_max"));
+}
+
+uint64_t TaskLimits::TasksOfMachine() const {
+  // "0.20 0.18 0.12 1/80 11206": 80 tasks, of which one runs.
+  const std::string text = Text("/proc/loadavg");
+  const size_t slash = text.find('/');
+  uint64_t tasks = 0;
+  if (slash != std::string::npos) {
+    std::istringstream(text.substr(slash + 1)) >> tasks;
+  }
+  return tasks;
+}
+
+uint64_t TaskLimits::TasksOfUser() const {
+  uint64_t tasks = 0;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(root_ + "/proc", error);
+  for (; !error && entry != std::filesystem::directory_iterator();
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::istringstream status(Text("/proc/" + name + "/status"));
+    uint64_t user = kNoLimit;
+    uint64_t threads = 0;
+    for (std::string word; status >> word;) {
+      if (word == "Uid:") status >> user;
+      if (word == "Threads:") status >> threads;
+    }
+    if (user == getuid()) tasks += threads;
+  }
+  return tasks;
+}
+
+uint64_t TaskLimits::ForOneBackend() const {
+  uint64_t lowest = std::min(LimitOfUser(), LimitOfKernel());
+  for (const std::string& cgroup : cgroups_) {
+    lowest = std::min(lowest, Number(cgroup + "/pids.max"));
+  }
+  return std::max(kLeast, lowest / 2);
+}
+
+uint64_t TaskLimits::Refusals() const {
+  uint64_t refusals = 0;
+  for (const std::string& cgroup : cgroups_) {
+    std::istringstream events(Text(cgroup + "/pids.events"));
+    std::string name;
+    for (uint64_t count = 0; events >> name >> count;) {
+      if (name == "max") refusals += count;
+    }
+  }
+  return refusals;
+}
+
+bool TaskLimits::WereUsedUp(uint64_t before) const {
+  for (const std::string& cgroup : cgroups_) {
+    if (IsUsedUp(Number(cgroup + "/pids.current"),
+                 Number(cgroup + "/pids.max"))) {
+      return true;
+    }
+  }
+  const uint64_t all = TasksOfMachine();
+  const uint64_t of_user = LimitOfUser();
+  return Refusals() != before || IsUsedUp(all, LimitOfKernel()) ||
+         (IsUsedUp(all, of_user) && IsUsedUp(TasksOfUser(), of_user));
+}
+
+}  // namespace bulkhead::sandbox
