@@ -138,17 +138,35 @@ bool Catalog::IsOwn(const discovery::DeviceName& device) const {
                         : discovery::IsReservedBackend(device.backend));
 }
 
+bool Catalog::Answers(const discovery::SearchDirectory& directory) {
+  return directory.built_in || remote_places_.Answers(directory.path, [&] {
+    discovery::ScanCache cache(
+        {.group = std::string(discovery::kBackendGroup)});
+    discovery::Discover(*cache.Rescan({directory}), selection_, loads_, {});
+  });
+}
+
 void Catalog::Refresh(Reach reach) {
   looked_everywhere_ |= reach == Reach::kEverywhere;
   std::vector<discovery::SearchDirectory> searched;
   std::vector<discovery::SearchedPlace> unsearched;
+  silent_.clear();
   for (const discovery::SearchDirectory& directory : plugin_path_) {
     const bool loaded = std::any_of(
         loads_.begin(), loads_.end(),
         [&](const auto& load) { return load.directory == directory.path; });
-    if (directory.built_in ||
-        (reach == Reach::kEverywhere && (selection_.autoload || loaded))) {
+    const bool wanted = directory.built_in || (reach == Reach::kEverywhere &&
+                                               (selection_.autoload || loaded));
+    if (wanted && Answers(directory)) {
       searched.push_back(directory);
+      continue;
+    }
+    if (RemotePlaces::IsRemote(directory.path)) silent_.insert(directory.path);
+    if (wanted) {
+      unsearched.push_back(
+          {.directory = directory,
+           .outcome = "does not answer; another program or machine serves its "
+                      "file system"});
     } else {
       unsearched.push_back({.directory = directory,
                             .outcome = selection_.autoload
@@ -193,10 +211,14 @@ void Catalog::Refresh(Reach reach) {
   }
   for (BackendPointer& removed : backends_) {
     if (!removed) continue;
-    if (removed->lifecycle().FilesChanged()) {
+    const bool silent = silent_.contains(removed->candidate().directory);
+    // A start would read its files.
+    if (silent ? !removed->lifecycle().serving()
+               : removed->lifecycle().FilesChanged()) {
       Drain(std::move(removed));
       continue;
     }
+    if (silent) present_.emplace(removed.get(), removed->candidate());
     latest.backends.push_back(removed->candidate());
     backends.push_back(std::move(removed));
   }

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "core/supervisor/backend/backend.h"
 #include "core/supervisor/backend/backend_keeper.h"
 #include "core/supervisor/catalog/file_watch.h"
+#include "core/supervisor/catalog/remote_places.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::supervisor {
@@ -44,6 +46,9 @@ namespace bulkhead::supervisor {
 // - If the object was overwritten in place and the zygote runs no copy of it,
 //   the zygote is ended at once and the sessions are replayed. Requests wait
 //   until the file has settled.
+//
+// A directory on a file system that others serve is searched only if it answers
+// (remote_places.h). If it does not, what is known of it stays as it was.
 //
 // Owned by Supervisor. Bound to the event loop's thread; reading the files of
 // the plugin path blocks it.
@@ -140,6 +145,8 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   // Disables or enables the backend, and keeps a record of that.
   kj::Promise<Status> Disable(Backend& backend);
   kj::Promise<Status> Enable(Backend& backend);
+  // Returns whether the directory can be read now.
+  bool Answers(const discovery::SearchDirectory& directory);
   void WatchFiles();
   kj::Promise<void> AwaitChanges();
   void NoteChange();
@@ -151,6 +158,9 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   const discovery::Selection selection_;
   const StartContext& context_;
   discovery::ScanCache cache_;
+  RemotePlaces remote_places_;
+  // Remote directories that were not asked last time, or did not answer.
+  std::set<std::string> silent_;
   bool looked_everywhere_ = false;
   std::vector<discovery::ExplicitLoad> loads_;
   discovery::Discovery discovery_;

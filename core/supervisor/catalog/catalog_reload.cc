@@ -74,6 +74,12 @@ void Catalog::WatchFiles() {
     directories.insert(candidate.dist_info);
     directories.insert(ParentOf(ObjectPath(candidate)));
   }
+  // To watch a directory is to look it up.
+  std::erase_if(directories, [this](const std::string& directory) {
+    return std::ranges::any_of(silent_, [&](const std::string& silent) {
+      return directory == silent || directory.starts_with(silent + "/");
+    });
+  });
   watch_.Watch(directories);
 }
 
