@@ -19,11 +19,11 @@ namespace bulkhead::supervisor {
 //     Read("/net/...");
 //   }
 //
-// What is about to be read is read by a child process first, for which this one
-// waits a moment. A child that is stuck is left behind, holds no descriptor of
-// ours, and its directory does not answer until it has ended: so there is one
-// at most for each directory. A directory that stops answering between the two
-// reads is not noticed.
+// A child process reads first what this one is about to read, and this one
+// waits a moment for it. A child that is stuck is left behind, holds no
+// descriptor of ours, and its directory does not answer until it has ended: so
+// there is one at most for each directory. A directory that stops answering
+// between the two reads is not noticed.
 //
 // Bound to the thread that made it.
 class RemotePlaces {

@@ -131,7 +131,8 @@ constexpr int kFewThreads = 16;
 // More than all processes of the backend get during the test.
 constexpr pid_t kMostIds = 8192;
 
-// Has many threads for a moment.
+// Has many threads for as long as an accomplice needs to count them a few
+// times: nothing tells a session whether it was seen.
 void Crowd() {
   std::mutex all_seen;
   std::unique_lock held(all_seen);
@@ -152,7 +153,8 @@ int CountThreads() {
   return threads;
 }
 
-// Opens the file once for each crowd. Takes no lock, which a worker that is
+// Counts each millisecond, since nothing wakes it, and opens the file once for
+// each crowd. Takes no lock, which a worker that is
 // cloned at that moment would find taken for ever.
 void* Watch(void*) {
   const int before = CountThreads();
