@@ -75,6 +75,7 @@ Supervisor::Supervisor(kj::UnixEventPort& port, ipc::UniqueFd application,
                        pid_t application_pid)
     : port_(port),
       root_(std::make_shared<EventSocket>(port, std::move(application))),
+      places_(port),
       events_(application_pid),
       ending_(port),
       application_pid_(application_pid),
@@ -115,6 +116,41 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
   auto request = message.root<Request>();
   // Every other request needs what the first message, `configure`, brings.
   if (!request || (!request->isConfigure() && !catalog_)) return kj::READY_NOW;
+  return AskPlacesFor(*request).then(
+      [this, &connection, message = std::move(message)]() mutable {
+        return AnswerAtOnce(connection, std::move(message));
+      });
+}
+
+kj::Promise<void> Supervisor::AskPlacesFor(Request::Reader request) {
+  const auto ask = [this](const std::string& device) -> kj::Promise<void> {
+    const auto name = discovery::ParseDeviceName(device);
+    if (!name) return kj::READY_NOW;
+    return catalog_->AskPlaces(*name);
+  };
+  switch (request.which()) {
+    case Request::OPEN_SESSION:
+      return ask(request.getOpenSession().getDevice().cStr());
+    case Request::PREPARE:
+      return ask(request.getPrepare().cStr());
+    case Request::FIND_DEVICE:
+      return ask(request.getFindDevice().cStr());
+    case Request::SHADOW:
+      return ask(request.getShadow().getAgainst().cStr());
+    case Request::FAILED_OVER:
+      return ask(request.getFailedOver().getDevice().cStr());
+    case Request::LIST_BACKENDS:
+      return catalog_->AskPlaces();
+    case Request::DESCRIBE_HOST:
+      return catalog_->LookEverywhere();
+    default:
+      return kj::READY_NOW;
+  }
+}
+
+kj::Promise<void> Supervisor::AnswerAtOnce(EventSocket& connection,
+                                           ipc::ReceivedMessage message) {
+  auto request = message.root<Request>();
   if (request->isOpenSession()) {
     return OpenSession(connection, request->getOpenSession(),
                        std::move(message.descriptors));
@@ -134,7 +170,12 @@ kj::Promise<void> Supervisor::Answer(EventSocket& connection,
       const Status status =
           Configure(request->getConfigure(), std::move(descriptor),
                     std::move(message.descriptors));
-      status.ok() ? reply.setConfigured() : SetFailure(reply, status);
+      if (status.ok()) {
+        return LoadAgain(request->getConfigure()).then([&connection] {
+          Acknowledge(connection, Status());
+        });
+      }
+      SetFailure(reply, status);
       break;
     }
     case Request::CONNECT:
@@ -269,6 +310,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .file = has_programs ? std::move(descriptors[2]) : ipc::UniqueFd()};
   context_.emplace(StartContext{
       .port = port_,
+      .places = places_,
       .application_pidfd = application_pidfd_.get(),
       .reaper = std::move(reaper),
       .worker = std::move(worker),
@@ -295,11 +337,6 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
       .met_media = met_media_});
   catalog_.emplace(std::move(path), std::move(selection), *context_);
   shadows_.emplace(*context_);
-  for (const auto load : configuration.getLoads()) {
-    // A Host that was restarted repeats its loads. What is wrong with one was
-    // said when the application asked for it first.
-    (void)catalog_->Load(load.getPath().cStr(), load.getEntryPoint().cStr());
-  }
   // Without this socket the application lacks nothing, only operators do.
   if (auto socket = OperatorSocket::Listen(application_pid_)) {
     operators_.emplace(
@@ -310,14 +347,32 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
         },
         static_cast<kj::TaskSet::ErrorHandler&>(*this));
   }
-  if (configuration.getEager() && EnsureTier().ok()) {
-    catalog_->LookEverywhere();
-    for (const Catalog::BackendPointer& backend : catalog_->Usable()) {
-      tasks_.add(backend->lifecycle().EnsureReady().ignoreResult().attach(
-          Catalog::BackendPointer(backend)));
-    }
-  }
   return Status();
+}
+
+kj::Promise<void> Supervisor::LoadAgain(
+    schema::Configuration::Reader configuration) {
+  kj::Promise<void> loaded = kj::READY_NOW;
+  for (const auto load : configuration.getLoads()) {
+    // A Host that was restarted repeats its loads. What is wrong with one was
+    // said when the application asked for it first.
+    loaded = loaded.then([this, path = std::string(load.getPath().cStr()),
+                          name = std::string(load.getEntryPoint().cStr())] {
+      return catalog_->Load(path, name).ignoreResult();
+    });
+  }
+  if (!configuration.getEager()) return loaded;
+  return loaded.then([this] {
+    tasks_.add(catalog_->LookEverywhere().then([this] { StartAll(); }));
+  });
+}
+
+void Supervisor::StartAll() {
+  if (!EnsureTier().ok()) return;
+  for (const Catalog::BackendPointer& backend : catalog_->Usable()) {
+    tasks_.add(backend->lifecycle().EnsureReady().ignoreResult().attach(
+        Catalog::BackendPointer(backend)));
+  }
 }
 
 Status Supervisor::CheckSpareFiles() const {

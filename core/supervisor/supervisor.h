@@ -24,6 +24,7 @@
 #include "core/supervisor/blame/disabled_backends.h"
 #include "core/supervisor/blame/quarantine_records.h"
 #include "core/supervisor/catalog/catalog.h"
+#include "core/supervisor/files/remote_places.h"
 #include "core/supervisor/sandbox/probe.h"
 #include "core/supervisor/sandbox/requirements.h"
 #include "core/supervisor/shadow/shadows.h"
@@ -74,6 +75,11 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   kj::Promise<void> Serve(std::shared_ptr<EventSocket> connection);
   kj::Promise<void> Answer(EventSocket& connection,
                            ipc::ReceivedMessage message);
+  // Resolves once all directories answer, or will not, that the request has
+  // this process read.
+  kj::Promise<void> AskPlacesFor(Request::Reader request);
+  kj::Promise<void> AnswerAtOnce(EventSocket& connection,
+                                 ipc::ReceivedMessage message);
   // Serves one operator: only certain requests, and not too many.
   kj::Promise<void> ServeOperator(std::shared_ptr<EventSocket> connection,
                                   RequestBudget budget);
@@ -111,6 +117,9 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   Status Configure(ipc::schema::Configuration::Reader configuration,
                    ipc::UniqueFd application_pidfd,
                    std::vector<ipc::UniqueFd> descriptors);
+  // Loads what the application has loaded before. Resolves once it is known.
+  kj::Promise<void> LoadAgain(ipc::schema::Configuration::Reader configuration);
+  void StartAll();
   // Probes the sandbox once; fails if it offers less than is required.
   Status EnsureTier();
   // Returns the backend of `device`. Fails if the sandbox offers less than is
@@ -125,6 +134,8 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   kj::Promise<void> Prepare(EventSocket& connection, const std::string& device);
   kj::Promise<void> Load(EventSocket& connection, const std::string& path,
                          const std::string& entry_point);
+  kj::Promise<void> StartLoaded(EventSocket& connection,
+                                std::vector<Catalog::BackendPointer> backends);
   kj::Promise<void> Command(EventSocket& connection,
                             ipc::schema::BackendCommand::Reader command);
   kj::Promise<void> AnswerEvents(EventSocket& connection,
@@ -139,6 +150,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   kj::Own<kj::PromiseFulfiller<void>> gone_;
   ipc::UniqueFd application_pidfd_;
   kj::Own<kj::UnixEventPort::FdObserver> application_observer_;
+  RemotePlaces places_;
   grants::GrantReader grants_;
   std::optional<QuarantineRecords> quarantine_;
   std::optional<DisabledBackends> disabled_;

@@ -121,7 +121,6 @@ Status Supervisor::ShareCounters(const std::vector<ipc::UniqueFd>& memory) {
 }
 
 void Supervisor::DescribeHost(schema::HostDescription::Builder out) {
-  catalog_->LookEverywhere();
   out.setHostPid(application_pid_);
   out.setSupervisorPid(::getpid());
   out.setUptimeMs(static_cast<uint64_t>((port_.getTimer().now() - born_) /

@@ -79,18 +79,24 @@ kj::Promise<void> Supervisor::Prepare(EventSocket& connection,
 kj::Promise<void> Supervisor::Load(EventSocket& connection,
                                    const std::string& path,
                                    const std::string& entry_point) {
-  auto backends = catalog_->Load(path, entry_point);
-  const Status tier = backends ? EnsureTier() : backends.error();
-  if (!tier.ok()) {
-    Fail(connection, tier);
-    return kj::READY_NOW;
-  }
-  auto starts = kj::heapArrayBuilder<kj::Promise<Status>>(backends->size());
-  for (const Catalog::BackendPointer& backend : *backends) {
+  return catalog_->Load(path, entry_point)
+      .then([this, &connection](auto backends) -> kj::Promise<void> {
+        const Status tier = backends ? EnsureTier() : backends.error();
+        if (tier.ok()) return StartLoaded(connection, *std::move(backends));
+        Fail(connection, tier);
+        return kj::READY_NOW;
+      });
+}
+
+kj::Promise<void> Supervisor::StartLoaded(
+    EventSocket& connection, std::vector<Catalog::BackendPointer> backends) {
+  auto starts = kj::heapArrayBuilder<kj::Promise<Status>>(backends.size());
+  for (const Catalog::BackendPointer& backend : backends) {
     starts.add(backend->lifecycle().EnsureReady());
   }
   return kj::joinPromises(starts.finish())
-      .then([&connection, backends = *backends](kj::Array<Status> statuses) {
+      .then([&connection,
+             backends = std::move(backends)](kj::Array<Status> statuses) {
         for (const Status& status : statuses) {
           if (!status.ok()) return Fail(connection, status);
         }

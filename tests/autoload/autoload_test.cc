@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <signal.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <chrono>
@@ -20,8 +16,6 @@
 #include <vector>
 
 #include "bulkhead/host.h"
-#include "ipc/testing/forked_child.h"
-#include "ipc/unique_fd.h"
 #include "tests/autoload/plugin_tree.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
@@ -406,42 +400,6 @@ TEST_F(Autoload, HugeMetadataDelaysNobodyElse) {
             std::string::npos;
   }
   EXPECT_TRUE(told);
-}
-
-// Mounts a file system that a program serves, which never answers. Everybody
-// who touches a file of it waits until `program` is closed.
-bool MountWhatNeverAnswers(const std::string& place, int program) {
-  return unshare(CLONE_NEWNS) == 0 &&
-         mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         mount("silent", place.c_str(), "fuse", MS_NOSUID | MS_NODEV,
-               ("fd=" + std::to_string(program) +
-                ",rootmode=40000,user_id=0,group_id=0")
-                   .c_str()) == 0;
-}
-
-TEST_F(Autoload, ADirectoryThatDoesNotAnswerIsNamedAndDelaysNobodyForLong) {
-  constexpr int kCannotMount = 77;
-  tree_.InstallOpenreg("zgood");
-  const std::string silent = tree_.path() + "-silent";
-  std::filesystem::create_directory(silent);
-  ipc::ForkedChild application([&] {
-    const ipc::UniqueFd program(open("/dev/fuse", O_RDWR | O_CLOEXEC));
-    if (!MountWhatNeverAnswers(silent, program.get())) return kCannotMount;
-    const auto host = NewHost(Options({silent, tree_.path()}));
-    for (int i = 0; i < 2; ++i) {
-      ExpectDecodes(*host, "zgood/openreg");
-      EXPECT_THAT(FailureOf(*host, "nobody/has").message(),
-                  AllOf(HasSubstr(silent), HasSubstr("does not answer")));
-    }
-    return HasFailure() ? 1 : 0;
-  });
-  const int status = application.Wait();
-  std::filesystem::remove(silent);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kCannotMount) {
-    GTEST_SKIP() << "no program can serve a file system here";
-  }
-  ExpectOutcome(Escape(78), "a backend beside a directory that does not answer",
-                "decodes", status == 0 ? "decodes" : "does not decode");
 }
 
 TEST_F(Autoload, WhatIsDroppedNamesTheRule) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -20,6 +21,7 @@
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
+#include "tests/support/await.h"
 #include "tests/support/deadlines.h"
 #include "tests/support/debugger.h"
 #include "tests/support/frame_hash.h"
@@ -254,6 +256,26 @@ TEST_F(SpareWorker, ThatIsNeverClonedIsCountedAgainstNobody) {
   VideoDecoder third = Open();
   EXPECT_TRUE(third.Next().value());
   EXPECT_TRUE(stopped.AwaitEnd());
+}
+
+TEST_F(SpareWorker, ThatIsWithheldKeepsNoZygoteAwake) {
+  VideoDecoder first = Open();
+  ASSERT_NE(AwaitSpare({&first}), 0);
+  const ProcessWatch zygote_watch(zygote());
+  const Debugger debugger(zygote_watch.pid());
+  ASSERT_TRUE(debugger.stopped());
+  // Takes the spare, so that the zygote is asked for another one.
+  VideoDecoder second = Open();
+  constexpr uint64_t kStop = uint64_t{1} << (SIGSTOP - 1);
+  // A process under a debugger keeps the signal for later.
+  EXPECT_TRUE(Await(
+      [&] {
+        const std::string pending = StatusOf(zygote_watch.pid(), "ShdPnd");
+        return (std::stoull(pending, nullptr, 16) & kStop) != 0;
+      },
+      kPatience));
+  EXPECT_GT(HashesOfRest(second).size(), 10u);
+  EXPECT_TRUE(zygote_watch.Signal(SIGKILL));
 }
 
 TEST_F(SpareWorker, OfAZygoteThatHasEndedIsNotTaken) {

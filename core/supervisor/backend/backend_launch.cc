@@ -77,19 +77,20 @@ Result<std::shared_ptr<BackendLaunch>> BackendLaunch::Prepare(
   std::shared_ptr<BackendLaunch> launch(new BackendLaunch(
       candidate, number, context, std::move(opened), std::move(object_copy),
       std::move(files), std::move(granted)));
-  ASSIGN_OR_RETURN(launch->files_, launch->CheckFiles());
+  ASSIGN_OR_RETURN(launch->files_, launch->CheckFiles(launch->opened_));
   return launch;
 }
 
-Result<std::vector<BackendLaunch::SeenFile>> BackendLaunch::CheckFiles() const {
+Result<std::vector<BackendLaunch::SeenFile>> BackendLaunch::CheckFiles(
+    const discovery::OpenedBackend& opened) const {
   struct stat object = {};
-  if (fstat(opened_.plugin.get(), &object) != 0) {
+  if (fstat(opened.plugin.get(), &object) != 0) {
     return CannotExamine(ObjectPath(candidate_));
   }
   std::vector<SeenFile> files;
   for (const auto& [path, hashed] : own_files_) {
     const auto file =
-        discovery::OpenInstalledFile(opened_.directory.get(), path, object);
+        discovery::OpenInstalledFile(opened.directory.get(), path, object);
     if (!file) {
       return Status(
           Code::kBackendUnavailable,
@@ -113,9 +114,19 @@ Result<std::vector<BackendLaunch::SeenFile>> BackendLaunch::CheckFiles() const {
   return files;
 }
 
-bool BackendLaunch::HasChanged() const {
-  const auto now = CheckFiles();
-  return !now || *now != files_;
+kj::Promise<bool> BackendLaunch::HasChanged(
+    std::shared_ptr<const BackendLaunch> launch) {
+  // In a child process, which has none of our descriptors.
+  const auto read = [&] {
+    const auto opened = discovery::OpenBackend(launch->candidate_);
+    if (opened) (void)launch->CheckFiles(*opened);
+  };
+  return launch->context_.places.Ask(ObjectPath(launch->candidate_), read)
+      .then([launch](bool answers) {
+        if (!answers) return true;
+        const auto now = launch->CheckFiles(launch->opened_);
+        return !now || *now != launch->files_;
+      });
 }
 
 Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {

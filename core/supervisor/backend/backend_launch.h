@@ -49,8 +49,11 @@ class BackendLaunch {
 
   // Launches a reaper, which starts a zygote. Blocks as sandbox::Launch does.
   Result<std::shared_ptr<Incarnation>> Launch() const;
-  // Returns whether a file was written, replaced or removed since Prepare().
-  bool HasChanged() const;
+  // Resolves to whether a file was written, replaced or removed since
+  // Prepare(), or lies where nothing answers any more. `launch` is kept alive
+  // meanwhile.
+  static kj::Promise<bool> HasChanged(
+      std::shared_ptr<const BackendLaunch> launch);
 
  private:
   struct SeenFile {
@@ -66,7 +69,8 @@ class BackendLaunch {
                 ipc::UniqueFd object_copy,
                 std::vector<discovery::OwnFile> own_files,
                 grants::Effective granted);
-  Result<std::vector<SeenFile>> CheckFiles() const;
+  Result<std::vector<SeenFile>> CheckFiles(
+      const discovery::OpenedBackend& opened) const;
 
   const discovery::BackendCandidate& candidate_;
   const unsigned number_;

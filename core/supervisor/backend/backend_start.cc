@@ -15,6 +15,7 @@
 #include "core/supervisor/backend/file_settling.h"
 #include "core/supervisor/backend/object_verification.h"
 #include "core/supervisor/blame/culprit.h"
+#include "core/supervisor/files/first_read.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead::supervisor {
@@ -87,6 +88,14 @@ void BackendStart::Abandon() {
 }
 
 kj::Promise<Status> BackendStart::Attempt() {
+  return ReadFirst(context_.places, candidate_)
+      .then([this](Status read) -> kj::Promise<Status> {
+        if (!read.ok()) return read;
+        return AttemptLocally();
+      });
+}
+
+kj::Promise<Status> BackendStart::AttemptLocally() {
   granted_ = Granted().effective;
   auto found = discovery::OpenBackend(candidate_);
   if (!found) return std::move(found).error();

@@ -88,6 +88,7 @@ class BackendStart {
 
  private:
   kj::Promise<Status> Attempt();
+  kj::Promise<Status> AttemptLocally();
   Granting Granted() const;
   // Checks that the object has the hash in RECORD or, if RECORD has no hash,
   // that the file has settled.

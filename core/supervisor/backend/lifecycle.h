@@ -81,7 +81,9 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   // Ends the zygote if its object was overwritten in place: the pages of the
   // old object that the zygote has mapped are gone, so it serves no one new. A
   // zygote that runs a copy goes on.
-  void EndIfOverwritten();
+  kj::Promise<void> EndIfOverwritten();
+  // Returns whether a zygote runs on the pages of the object itself.
+  bool RunsOnItsFile() const;
   // Lets a successor take all new sessions. Returns false if the backend is
   // disabled, in which case nothing may take its place.
   bool Retire();
@@ -137,6 +139,7 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   kj::Promise<Status> CheckAfresh(const std::string& device);
   QuarantineRecord DescribeObject() const override;
   kj::Promise<Result<std::string>> HashObject() override;
+  void CompareWithFile();
   void Quarantine(Code code, const std::string& why) override;
 
   kj::Promise<Status> BeginStart();

@@ -8,6 +8,7 @@
 #include "core/supervisor/backend/fresh_check.h"
 #include "core/supervisor/backend/lifecycle.h"
 #include "core/supervisor/backend/object_verification.h"
+#include "core/supervisor/files/first_read.h"
 
 // What a Lifecycle does for operators, for the catalog that sees its files
 // change, and for Blame.
@@ -45,14 +46,26 @@ kj::Promise<Status> Lifecycle::FilesSettled() {
   return machine_.Raise(Event::kFilesSettled);
 }
 
-void Lifecycle::EndIfOverwritten() {
+bool Lifecycle::RunsOnItsFile() const {
   // No file takes the pages of a copy away, and the inode that it was made from
-  // may be the number of another file by now.
-  if (start_ && start_->runs_copy()) return;
+  // may be the number of another file by now. A zygote that is dead already
+  // raises its own end.
+  return !(start_ && start_->runs_copy()) && current_ &&
+         current_->zygote_alive();
+}
+
+kj::Promise<void> Lifecycle::EndIfOverwritten() {
+  const std::string object = ObjectPath(candidate_);
   struct stat now = {};
-  // A zygote that is dead already raises its own end.
-  if (!current_ || !current_->zygote_alive() ||
-      ::stat(ObjectPath(candidate_).c_str(), &now) != 0) {
+  return context_.places.Ask(object, [&] { ::stat(object.c_str(), &now); })
+      .then([this](bool answers) {
+        if (answers) CompareWithFile();
+      });
+}
+
+void Lifecycle::CompareWithFile() {
+  struct stat now = {};
+  if (!RunsOnItsFile() || ::stat(ObjectPath(candidate_).c_str(), &now) != 0) {
     return;
   }
   const discovery::FileIdentity& loaded = candidate_.plugin_identity;
@@ -166,19 +179,27 @@ QuarantineRecord Lifecycle::DescribeObject() const {
 }
 
 kj::Promise<Result<std::string>> Lifecycle::HashObject() {
-  auto opened = discovery::OpenBackend(candidate_);
-  if (!opened) return Result<std::string>(opened.error());
-  const int object = opened->plugin.get();
-  return supervisor::HashObject(context_.port.getTimer(), object)
-      .attach(*std::move(opened));
+  using Hash = Result<std::string>;
+  return ReadFirst(context_.places, candidate_)
+      .then([this](Status read) -> kj::Promise<Hash> {
+        if (!read.ok()) return Hash(read);
+        auto opened = discovery::OpenBackend(candidate_);
+        if (!opened) return Hash(opened.error());
+        const int object = opened->plugin.get();
+        return supervisor::HashObject(context_.port.getTimer(), object)
+            .attach(*std::move(opened));
+      });
 }
 
 std::vector<std::string> Lifecycle::DescribeAccess(
     Diagnostics& diagnostics) const {
-  const std::string obstacle = ObstacleToFiles(candidate_, context_.reach());
-  if (candidate_.usable() && !obstacle.empty()) {
-    diagnostics.push_back(
-        {Diagnostic::Severity::kWarning, ObjectPath(candidate_), 0, obstacle});
+  if (candidate_.usable() && !candidate_.built_in &&
+      context_.places.Answered(candidate_.directory)) {
+    const std::string obstacle = ObstacleToFiles(candidate_, context_.reach());
+    if (!obstacle.empty()) {
+      diagnostics.push_back({Diagnostic::Severity::kWarning,
+                             ObjectPath(candidate_), 0, obstacle});
+    }
   }
   const bool runs = state() == State::kReady;
   if (start_) {

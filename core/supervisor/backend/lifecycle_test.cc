@@ -69,7 +69,9 @@ class LifecycleTest : public testing::Test {
   std::map<std::string, bool> met_media_;
   sandbox::HeldParts held_parts_;
   const sandbox::TaskLimits task_limits_;
+  RemotePlaces places_{loop_.port};
   const StartContext context_{.port = loop_.port,
+                              .places = places_,
                               .application_pidfd = -1,
                               .reaper = {},
                               .worker = {},

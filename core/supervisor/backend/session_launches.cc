@@ -61,15 +61,27 @@ void SessionLaunches::PassTurn() {
 
 kj::Promise<SessionLaunches::Outcome> SessionLaunches::Load(
     std::shared_ptr<const BackendLaunch> launch, uint32_t life) {
-  const auto nothing = [&](Status status, bool changed) {
-    return Outcome{.status = std::move(status),
-                   .incarnation = nullptr,
-                   .files_changed = changed};
-  };
-  if (launch->HasChanged()) return nothing(Status(), true);
+  return BackendLaunch::HasChanged(launch).then(
+      [this, launch, life](bool changed) -> kj::Promise<Outcome> {
+        if (changed) {
+          return Outcome{.status = Status(),
+                         .incarnation = nullptr,
+                         .files_changed = true};
+        }
+        return LoadUnchanged(launch, life);
+      });
+}
+
+kj::Promise<SessionLaunches::Outcome> SessionLaunches::LoadUnchanged(
+    std::shared_ptr<const BackendLaunch> launch, uint32_t life) {
   auto launched = launch->Launch();
   if (!launched) {
-    return nothing(std::move(launched).error(), launch->HasChanged());
+    return BackendLaunch::HasChanged(std::move(launch))
+        .then([status = launched.error()](bool changed) {
+          return Outcome{.status = status,
+                         .incarnation = nullptr,
+                         .files_changed = changed};
+        });
   }
   std::shared_ptr<Incarnation> incarnation = *std::move(launched);
   incarnation->set_life(life);
@@ -79,9 +91,12 @@ kj::Promise<SessionLaunches::Outcome> SessionLaunches::Load(
   return ready.then([this, launch = std::move(launch),
                      incarnation = std::move(incarnation)](Status status) {
     if (status.ok()) Watch(incarnation);
-    return Outcome{.status = std::move(status),
-                   .incarnation = incarnation,
-                   .files_changed = launch->HasChanged()};
+    return BackendLaunch::HasChanged(launch).then(
+        [status, incarnation](bool changed) {
+          return Outcome{.status = status,
+                         .incarnation = incarnation,
+                         .files_changed = changed};
+        });
   });
 }
 

@@ -80,6 +80,8 @@ class SessionLaunches : private kj::TaskSet::ErrorHandler {
   void PassTurn();
   kj::Promise<Outcome> Load(std::shared_ptr<const BackendLaunch> launch,
                             uint32_t life);
+  kj::Promise<Outcome> LoadUnchanged(
+      std::shared_ptr<const BackendLaunch> launch, uint32_t life);
   void Watch(const std::shared_ptr<Incarnation>& incarnation);
 
   const StartContext& context_;

@@ -18,6 +18,7 @@
 #include "core/supervisor/backend/killed_workers.h"
 #include "core/supervisor/blame/disabled_backends.h"
 #include "core/supervisor/blame/quarantine_records.h"
+#include "core/supervisor/files/remote_places.h"
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/cgroup.h"
 #include "core/supervisor/sandbox/granted_paths.h"
@@ -31,6 +32,7 @@ namespace bulkhead::supervisor {
 // started. Owned by Supervisor.
 struct StartContext {
   kj::UnixEventPort& port;
+  RemotePlaces& places;
   int application_pidfd;
   InstalledProgram reaper;
   InstalledProgram worker;

@@ -10,6 +10,8 @@
 #include "core/discovery/reserved_names.h"
 #include "core/grants/permissions.h"
 #include "core/include/bulkhead/diagnostic.h"
+#include "core/supervisor/files/first_read.h"
+#include "core/supervisor/files/remote_places.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -124,8 +126,51 @@ void Catalog::RefreshAll() {
   }
 }
 
-void Catalog::LookEverywhere() {
-  if (!looked_everywhere_) Refresh();
+kj::Promise<void> Catalog::LookEverywhere() {
+  if (looked_everywhere_) return kj::READY_NOW;
+  return AskPlaces().then([this] { Refresh(); });
+}
+
+bool Catalog::IsWanted(const discovery::SearchDirectory& directory) const {
+  return directory.built_in || selection_.autoload ||
+         std::ranges::any_of(loads_, [&](const auto& load) {
+           return load.directory == directory.path;
+         });
+}
+
+kj::Promise<void> Catalog::AskPlaces() {
+  std::set<std::string> wanted;
+  for (const discovery::SearchDirectory& directory : plugin_path_) {
+    if (IsWanted(directory) && !directory.built_in) {
+      wanted.insert(directory.path);
+    }
+  }
+  for (const discovery::ExplicitLoad& load : loads_) {
+    wanted.insert(load.directory);
+  }
+  auto answers = kj::heapArrayBuilder<kj::Promise<void>>(wanted.size());
+  for (const std::string& path : wanted) {
+    const auto read = [&] {
+      discovery::ScanCache cache(
+          {.group = std::string(discovery::kBackendGroup)});
+      discovery::Discover(*cache.Rescan({{path, ""}}), selection_, loads_, {});
+    };
+    answers.add(context_.places.Ask(path, read).ignoreResult());
+  }
+  return kj::joinPromises(answers.finish());
+}
+
+kj::Promise<void> Catalog::AskPlaces(const discovery::DeviceName& device) {
+  const bool nearby = Serving(device) || (!looked_everywhere_ && IsOwn(device));
+  return nearby ? kj::Promise<void>(kj::READY_NOW) : AskPlaces();
+}
+
+Catalog::BackendPointer Catalog::Serving(
+    const discovery::DeviceName& device) const {
+  const auto found = discovery::FindBackend(discovery_, device);
+  if (!found) return nullptr;
+  BackendPointer backend = BackendOf(*found);
+  return backend->lifecycle().serving() ? backend : nullptr;
 }
 
 bool Catalog::IsOwn(const discovery::DeviceName& device) const {
@@ -138,30 +183,21 @@ bool Catalog::IsOwn(const discovery::DeviceName& device) const {
                         : discovery::IsReservedBackend(device.backend));
 }
 
-bool Catalog::Answers(const discovery::SearchDirectory& directory) {
-  return directory.built_in || remote_places_.Answers(directory.path, [&] {
-    discovery::ScanCache cache(
-        {.group = std::string(discovery::kBackendGroup)});
-    discovery::Discover(*cache.Rescan({directory}), selection_, loads_, {});
-  });
-}
-
 void Catalog::Refresh(Reach reach) {
   looked_everywhere_ |= reach == Reach::kEverywhere;
   std::vector<discovery::SearchDirectory> searched;
   std::vector<discovery::SearchedPlace> unsearched;
   silent_.clear();
   for (const discovery::SearchDirectory& directory : plugin_path_) {
-    const bool loaded = std::any_of(
-        loads_.begin(), loads_.end(),
-        [&](const auto& load) { return load.directory == directory.path; });
-    const bool wanted = directory.built_in || (reach == Reach::kEverywhere &&
-                                               (selection_.autoload || loaded));
-    if (wanted && Answers(directory)) {
+    const bool wanted = IsWanted(directory) &&
+                        (directory.built_in || reach == Reach::kEverywhere);
+    const bool answers =
+        directory.built_in || context_.places.Answered(directory.path);
+    if (wanted && answers) {
       searched.push_back(directory);
       continue;
     }
-    if (RemotePlaces::IsRemote(directory.path)) silent_.insert(directory.path);
+    if (!answers) silent_.insert(directory.path);
     if (wanted) {
       unsearched.push_back(
           {.directory = directory,
@@ -177,8 +213,16 @@ void Catalog::Refresh(Reach reach) {
                                                  "=0)"});
     }
   }
+  std::vector<discovery::ExplicitLoad> loads;
+  for (const discovery::ExplicitLoad& load : loads_) {
+    if (context_.places.Answered(load.directory)) {
+      loads.push_back(load);
+    } else {
+      silent_.insert(load.directory);
+    }
+  }
   discovery::Discovery latest =
-      discovery::Discover(*cache_.Rescan(searched), selection_, loads_,
+      discovery::Discover(*cache_.Rescan(searched), selection_, loads,
                           context_.grants.Latest().grants);
   latest.places.insert(latest.places.end(), unsearched.begin(),
                        unsearched.end());
@@ -212,9 +256,7 @@ void Catalog::Refresh(Reach reach) {
   for (BackendPointer& removed : backends_) {
     if (!removed) continue;
     const bool silent = silent_.contains(removed->candidate().directory);
-    // A start would read its files.
-    if (silent ? !removed->lifecycle().serving()
-               : removed->lifecycle().FilesChanged()) {
+    if (!silent && removed->lifecycle().FilesChanged()) {
       Drain(std::move(removed));
       continue;
     }
@@ -238,12 +280,7 @@ Catalog::BackendPointer Catalog::BackendOf(
 
 Result<Catalog::BackendPointer> Catalog::Find(
     const discovery::DeviceName& device) {
-  if (const auto found = discovery::FindBackend(discovery_, device)) {
-    if (BackendPointer backend = BackendOf(*found);
-        backend->lifecycle().serving()) {
-      return backend;
-    }
-  }
+  if (BackendPointer serving = Serving(device)) return serving;
   if (!looked_everywhere_ && IsOwn(device)) {
     Refresh(Reach::kOwn);
     if (const auto found = discovery::FindBackend(discovery_, device)) {
@@ -272,13 +309,31 @@ Result<Catalog::BackendPointer> Catalog::Find(
                       : std::move(found).error();
 }
 
-Result<std::vector<Catalog::BackendPointer>> Catalog::Load(
+kj::Promise<Result<std::vector<Catalog::BackendPointer>>> Catalog::Load(
     const std::string& path, const std::string& entry_point) {
-  ASSIGN_OR_RETURN(const discovery::ExplicitLoad load,
-                   discovery::ResolveExplicitLoad(path, entry_point));
-  const bool is_new =
-      std::find(loads_.begin(), loads_.end(), load) == loads_.end();
-  if (is_new) loads_.push_back(load);
+  using Loaded = Result<std::vector<BackendPointer>>;
+  const auto read = [&] {
+    (void)discovery::ResolveExplicitLoad(path, entry_point);
+  };
+  return context_.places.Ask(path, read)
+      .then([this, path, entry_point](bool answers) -> kj::Promise<Loaded> {
+        if (!answers) return Loaded(DoesNotAnswer(path));
+        const auto load = discovery::ResolveExplicitLoad(path, entry_point);
+        if (!load) return Loaded(load.error());
+        const bool is_new =
+            std::find(loads_.begin(), loads_.end(), *load) == loads_.end();
+        if (is_new) loads_.push_back(*load);
+        return AskPlaces().then([this, load = *load, is_new, path]() -> Loaded {
+          if (!context_.places.Answered(load.directory)) {
+            return DoesNotAnswer(load.directory);
+          }
+          return Load(load, is_new, path);
+        });
+      });
+}
+
+Result<std::vector<Catalog::BackendPointer>> Catalog::Load(
+    const discovery::ExplicitLoad& load, bool is_new, const std::string& path) {
   RefreshAll();
   std::vector<BackendPointer> loaded;
   Status failure;
@@ -294,7 +349,8 @@ Result<std::vector<Catalog::BackendPointer>> Catalog::Load(
   }
   if (!failure.ok()) return failure;
   if (!loaded.empty()) return loaded;
-  if (is_new) loads_.pop_back();
+  if (is_new) std::erase(loads_, load);
+  const std::string& entry_point = load.entry_point;
   return Status(Code::kNotFound,
                 "there is no backend" +
                     (entry_point.empty() ? "" : " " + entry_point) + " in " +
@@ -302,8 +358,7 @@ Result<std::vector<Catalog::BackendPointer>> Catalog::Load(
                     load.directory + "`");
 }
 
-Result<Catalog::BackendPointer> Catalog::Named(const std::string& name) {
-  RefreshAll();
+Result<Catalog::BackendPointer> Catalog::Named(const std::string& name) const {
   BackendPointer found;
   std::string names;
   for (const BackendPointer& backend : backends_) {
@@ -323,6 +378,14 @@ Result<Catalog::BackendPointer> Catalog::Named(const std::string& name) {
 
 kj::Promise<Status> Catalog::Command(const std::string& name,
                                      schema::BackendCommand::Action action) {
+  return AskPlaces().then([this, name, action] {
+    RefreshAll();
+    return CommandNamed(name, action);
+  });
+}
+
+kj::Promise<Status> Catalog::CommandNamed(
+    const std::string& name, schema::BackendCommand::Action action) {
   auto named = Named(name);
   // A quarantine may be that of a backend which only another application finds.
   const bool lifted = action == schema::BackendCommand::Action::RESTART &&
@@ -363,10 +426,13 @@ kj::Promise<Status> Catalog::Enable(Backend& backend) {
 kj::Promise<Status> Catalog::Reload(BackendPointer backend) {
   return backend->lifecycle()
       .Reload()
-      .then([this](Status reloaded) {
+      .then([this](Status reloaded) -> kj::Promise<Status> {
+        if (!reloaded.ok()) return reloaded;
         // What a start that was joined has loaded may be outdated already.
-        if (reloaded.ok()) Refresh();
-        return reloaded;
+        return AskPlaces().then([this] {
+          Refresh();
+          return Status();
+        });
       })
       .attach(BackendPointer(backend));
 }

@@ -15,7 +15,6 @@
 #include "core/supervisor/backend/backend.h"
 #include "core/supervisor/backend/backend_keeper.h"
 #include "core/supervisor/catalog/file_watch.h"
-#include "core/supervisor/catalog/remote_places.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::supervisor {
@@ -47,8 +46,10 @@ namespace bulkhead::supervisor {
 //   the zygote is ended at once and the sessions are replayed. Requests wait
 //   until the file has settled.
 //
-// A directory on a file system that others serve is searched only if it answers
-// (remote_places.h). If it does not, what is known of it stays as it was.
+// A directory on a file system that others serve is searched only if it has
+// answered (files/remote_places.h): whoever wants a look at all of them awaits
+// AskPlaces() first. If one did not answer, what is known of it stays as it
+// was.
 //
 // Owned by Supervisor. Bound to the event loop's thread; reading the files of
 // the plugin path blocks it.
@@ -60,8 +61,14 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   Catalog(std::vector<discovery::SearchDirectory> plugin_path,
           discovery::Selection selection, const StartContext& context);
 
+  // Asks whether the directories answer that are about to be read, for a look
+  // at all of them or for `device`. Resolves once all have, or will not.
+  kj::Promise<void> AskPlaces();
+  kj::Promise<void> AskPlaces(const discovery::DeviceName& device);
+
   // Reads all directories of the plugin path unless that was done before.
-  void LookEverywhere();
+  // Resolves once that is done.
+  kj::Promise<void> LookEverywhere();
 
   // Returns the backend that has `device`; see discovery::FindBackend.
   Result<BackendPointer> Find(const discovery::DeviceName& device);
@@ -70,12 +77,12 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   // with the reason, if one of them is unusable or there is none. Unusable
   // backends stay registered too. Loading the same distribution again changes
   // nothing.
-  Result<std::vector<BackendPointer>> Load(const std::string& path,
-                                           const std::string& entry_point);
+  kj::Promise<Result<std::vector<BackendPointer>>> Load(
+      const std::string& path, const std::string& entry_point);
 
-  // Returns the backend called `name`. If several backends have that name,
-  // returns the usable one.
-  Result<BackendPointer> Named(const std::string& name);
+  // Returns the backend that was called `name` at the last look. If several
+  // backends have that name, returns the usable one.
+  Result<BackendPointer> Named(const std::string& name) const;
   // Executes an operator's command. A command that waits for a start resolves
   // once the start is over.
   kj::Promise<Status> Command(const std::string& name,
@@ -114,6 +121,7 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
 
   kj::Promise<Status> StartSuccessor(unsigned number) override;
   kj::Promise<Status> NeedSuccessor(unsigned number) override;
+  kj::Promise<Status> ReplaceNumber(unsigned number);
   // Returns the backend in its place, or null if it has left it.
   BackendPointer InPlace(unsigned number) const;
   void LookAgain() override { NoteChange(); }
@@ -123,8 +131,15 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   // Reads everything again, in several searches if directories are very full:
   // what fills a directory hides no backend beyond it.
   void RefreshAll();
+  // Returns the backend that has the device, if it serves now.
+  BackendPointer Serving(const discovery::DeviceName& device) const;
   // Returns whether no package can have the device.
   bool IsOwn(const discovery::DeviceName& device) const;
+  Result<std::vector<BackendPointer>> Load(const discovery::ExplicitLoad& load,
+                                           bool is_new,
+                                           const std::string& path);
+  kj::Promise<Status> CommandNamed(const std::string& name,
+                                   ipc::schema::BackendCommand::Action action);
   kj::Promise<Status> Reload(BackendPointer backend);
   // Replaces a running backend by one from the present files. Joins an attempt
   // that is under way.
@@ -145,12 +160,13 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   // Disables or enables the backend, and keeps a record of that.
   kj::Promise<Status> Disable(Backend& backend);
   kj::Promise<Status> Enable(Backend& backend);
-  // Returns whether the directory can be read now.
-  bool Answers(const discovery::SearchDirectory& directory);
+  // Returns whether packages of the directory are wanted.
+  bool IsWanted(const discovery::SearchDirectory& directory) const;
   void WatchFiles();
   kj::Promise<void> AwaitChanges();
   void NoteChange();
   kj::Promise<void> Settle(unsigned rounds_left);
+  void LookAfterSettling(Reach reach);
   void taskFailed(kj::Exception&& exception) override;
   BackendPointer BackendOf(const discovery::BackendCandidate* candidate) const;
 
@@ -158,7 +174,6 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   const discovery::Selection selection_;
   const StartContext& context_;
   discovery::ScanCache cache_;
-  RemotePlaces remote_places_;
   // Remote directories that were not asked last time, or did not answer.
   std::set<std::string> silent_;
   bool looked_everywhere_ = false;

@@ -96,8 +96,11 @@ void Catalog::NoteChange() {
   ++changes_;
   // At once and not after settling: the zygote of an overwritten object that is
   // no copy runs on pages that are gone.
-  for (const BackendPointer& backend : backends())
-    backend->lifecycle().EndIfOverwritten();
+  for (const BackendPointer& backend : backends()) {
+    if (!backend->lifecycle().RunsOnItsFile()) continue;
+    tasks_.add(backend->lifecycle().EndIfOverwritten().attach(
+        BackendPointer(backend)));
+  }
   if (settling_) return;
   settling_ = true;
   tasks_.add(Settle(kRounds));
@@ -110,16 +113,24 @@ kj::Promise<void> Catalog::Settle(unsigned rounds_left) {
         if (changes != changes_ && rounds_left > 0) {
           return Settle(rounds_left - 1);
         }
-        // Before settling_ is reset, so that Refresh() begins no other round
-        // for the changes that are handled here.
         // What packages say about themselves delays nobody who never asked for
         // one.
-        Refresh(looked_everywhere_ ? Reach::kEverywhere : Reach::kOwn);
-        settling_ = false;
-        if (cache_.unread() > 0) NoteChange();
-        ReplaceChanged();
-        return kj::READY_NOW;
+        if (!looked_everywhere_) {
+          LookAfterSettling(Reach::kOwn);
+          return kj::READY_NOW;
+        }
+        return AskPlaces().then(
+            [this] { LookAfterSettling(Reach::kEverywhere); });
       });
+}
+
+void Catalog::LookAfterSettling(Reach reach) {
+  // Before settling_ is reset, so that Refresh() begins no other round for the
+  // changes that are handled here.
+  Refresh(reach);
+  settling_ = false;
+  if (cache_.unread() > 0) NoteChange();
+  ReplaceChanged();
 }
 
 bool Catalog::IsToBeReplaced(const Backend& backend) const {
@@ -161,7 +172,13 @@ kj::Promise<Status> Catalog::StartSuccessor(unsigned number) {
 }
 
 kj::Promise<Status> Catalog::NeedSuccessor(unsigned number) {
-  Refresh();
+  return AskPlaces().then([this, number] {
+    Refresh();
+    return ReplaceNumber(number);
+  });
+}
+
+kj::Promise<Status> Catalog::ReplaceNumber(unsigned number) {
   const BackendPointer old = InPlace(number);
   if (!old) return Status();
   const std::string failure = NoticeOf(*old);

@@ -172,7 +172,11 @@ uint64_t TaskLimits::ForOneBackend() const {
 uint64_t TaskLimits::Refusals() const {
   uint64_t refusals = 0;
   for (const std::string& cgroup : cgroups_) {
-    std::istringstream events(Text(cgroup + "/pids.events"));
+    // Since Linux 6.11 pids.events counts for all cgroups below, too: also for
+    // those of our backends, whose own limit excuses nobody.
+    std::string text = Text(cgroup + "/pids.events.local");
+    if (text.empty()) text = Text(cgroup + "/pids.events");
+    std::istringstream events(text);
     std::string name;
     for (uint64_t count = 0; events >> name >> count;) {
       if (name == "max") refusals += count;

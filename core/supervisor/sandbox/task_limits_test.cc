@@ -72,6 +72,13 @@ TEST_F(TaskLimitsTest, ALimitOfAnyCgroupAboveIsUsedUp) {
   EXPECT_TRUE(limits.WereUsedUp(0));
 }
 
+TEST_F(TaskLimitsTest, WhatACgroupBelowRefusedDoesNotCount) {
+  const TaskLimits limits(tree_ / "");
+  tree_.Write("sys/fs/cgroup/pids/box/pids.events.local", "max 2\n");
+  Cgroup("box", "2048", 300, 7);
+  EXPECT_EQ(limits.Refusals(), 2u);
+}
+
 TEST_F(TaskLimitsTest, WhatWasRefusedMeanwhileCounts) {
   const TaskLimits limits(tree_ / "");
   Cgroup("box", "2048", 300, 7);

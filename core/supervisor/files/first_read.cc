@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/files/first_read.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/discovery/installed_files.h"
+#include "ipc/unique_fd.h"
+
+namespace bulkhead::supervisor {
+namespace {
+
+// More than a sound backend has, and less than would make it late.
+constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+
+// Runs in a process of its own, which may hang here.
+void ReadFiles(const discovery::BackendCandidate& candidate) {
+  const auto opened = discovery::OpenBackend(candidate);
+  struct stat object = {};
+  if (!opened || ::fstat(opened->plugin.get(), &object) != 0) return;
+  discovery::OwnFiles files(opened->directory.get(),
+                            discovery::DistributionOf(candidate),
+                            candidate.plugin_path, object);
+  while (!files.Step()) {
+  }
+  const auto own = files.Take();
+  if (!own) return;
+  uint64_t bytes = 0;
+  std::array<char, 65'536> piece;
+  for (const discovery::OwnFile& file : *own) {
+    const ipc::UniqueFd fd(
+        ::openat(opened->directory.get(), file.path.c_str(),
+                 O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    ssize_t got = fd ? 1 : 0;
+    while (got > 0 && bytes < kMostBytes) {
+      got = ::read(fd.get(), piece.data(), piece.size());
+      if (got > 0) bytes += static_cast<uint64_t>(got);
+    }
+  }
+}
+
+}  // namespace
+
+kj::Promise<Status> ReadFirst(RemotePlaces& places,
+                              const discovery::BackendCandidate& candidate) {
+  const std::string object = candidate.directory + "/" + candidate.plugin_path;
+  return places.Ask(object, [&] { ReadFiles(candidate); })
+      .then([directory = candidate.directory](bool answers) {
+        return answers ? Status() : DoesNotAnswer(directory);
+      });
+}
+
+Status DoesNotAnswer(const std::string& path) {
+  return Status(Code::kBackendUnavailable,
+                path +
+                    " does not answer; another program or machine serves its "
+                    "file system");
+}
+
+}  // namespace bulkhead::supervisor
