@@ -5,21 +5,17 @@
 
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 namespace bulkhead {
 
 pid_t PidOf(int pidfd) {
   std::ifstream info("/proc/self/fdinfo/" + std::to_string(pidfd));
-  for (std::string word; info >> word;) {
-    if (word == "Pid:") {
-      pid_t pid = 0;
-      info >> pid;
-      // The kernel writes -1 for a dead process.
-      return std::max(pid, 0);
-    }
-  }
-  return 0;
+  pid_t pid = 0;
+  // The kernel writes -1 for a dead process.
+  std::istringstream(LineOf(info, "Pid:")) >> pid;
+  return std::max(pid, 0);
 }
 
 bool HasEnded(int pidfd) {
@@ -29,14 +25,18 @@ bool HasEnded(int pidfd) {
 
 bool IsStopped(int pidfd) {
   std::ifstream status("/proc/" + std::to_string(PidOf(pidfd)) + "/status");
-  for (std::string word; status >> word;) {
-    if (word == "State:") {
-      std::string state;
-      status >> state;
-      return state == "T" || state == "t";
-    }
+  const std::string state = LineOf(status, "State:");
+  // White space, and a letter: "T (stopped)".
+  const size_t letter = state.find_first_not_of(" \t");
+  return letter != std::string::npos &&
+         (state[letter] == 'T' || state[letter] == 't');
+}
+
+std::string LineOf(std::istream& file, std::string_view key) {
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(key)) return line.substr(key.size());
   }
-  return false;
+  return "";
 }
 
 }  // namespace bulkhead

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,6 +54,15 @@ TEST(PidfdTest, AStoppedProcessIsToldFromOneThatWaits) {
   EXPECT_EQ(child.Wait(), 0);
   EXPECT_FALSE(IsStopped(child.pidfd()));
   EXPECT_FALSE(IsStopped(Open(::getppid()).get()));
+}
+
+TEST(PidfdTest, AProcessDoesNotNameItsState) {
+  const auto child =
+      ipc::ForkedChild::Prepared([] { ::prctl(PR_SET_NAME, "State: T"); });
+  EXPECT_FALSE(IsStopped(child.pidfd()));
+  child.Signal(SIGSTOP);
+  child.AwaitStop();
+  EXPECT_TRUE(IsStopped(child.pidfd()));
 }
 
 TEST(PidfdTest, OfAnythingElseIsZero) {

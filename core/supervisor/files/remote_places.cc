@@ -18,10 +18,13 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include "core/base/pidfd.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -127,11 +130,9 @@ bool MountTable::IsRemote(const std::string& path) {
 // if it has ended.
 uint64_t Switches(pid_t pid) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  const std::string_view name = "voluntary_ctxt_switches:";
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(name)) return std::stoull(line.substr(name.size()));
-  }
-  return 0;
+  uint64_t switches = 0;
+  std::istringstream(LineOf(status, "voluntary_ctxt_switches:")) >> switches;
+  return switches;
 }
 
 void Reap(const ipc::UniqueFd& child) {

@@ -25,11 +25,7 @@ std::string Mebibytes(uint64_t bytes) {
 // Returns the rest of the line of /proc/PID/`file` that begins with `key`.
 std::istringstream LineOf(int pidfd, const char* file, std::string_view key) {
   std::ifstream lines("/proc/" + std::to_string(PidOf(pidfd)) + "/" + file);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(key))
-      return std::istringstream(line.substr(key.size()));
-  }
-  return std::istringstream();
+  return std::istringstream(bulkhead::LineOf(lines, key));
 }
 
 uint64_t StatusBytes(int pidfd, std::string_view key) {

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/base/pidfd.h"
 #include "core/supervisor/sandbox/read_text.h"
 
 namespace bulkhead::sandbox {
@@ -29,10 +30,11 @@ bool HasWord(const std::string& list, const std::string& word) {
   return false;
 }
 
-// Returns whether no honest decoder could start its threads any more.
+// Returns whether an honest decoder could not start its threads any more. Of a
+// small limit, half is room enough to prove anything.
 bool IsUsedUp(uint64_t now, uint64_t most) {
   constexpr uint64_t kRoom = 128;
-  return most != kNoLimit && now + std::min(kRoom, most / 8) > most;
+  return most != kNoLimit && now + std::min(kRoom, most / 2) > most;
 }
 
 // A cgroup of this process in the hierarchy that counts tasks.
@@ -149,13 +151,12 @@ uint64_t TaskLimits::TasksOfUser() const {
        entry.increment(error)) {
     const std::string name = entry->path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    // By lines: a process may call itself "Uid: 7".
     std::istringstream status(Text("/proc/" + name + "/status"));
     uint64_t user = kNoLimit;
     uint64_t threads = 0;
-    for (std::string word; status >> word;) {
-      if (word == "Uid:") status >> user;
-      if (word == "Threads:") status >> threads;
-    }
+    std::istringstream(LineOf(status, "Uid:")) >> user;
+    std::istringstream(LineOf(status, "Threads:")) >> threads;
     if (user == getuid()) tasks += threads;
   }
   return tasks;
@@ -193,7 +194,9 @@ bool TaskLimits::WereUsedUp(uint64_t before) const {
     }
   }
   const uint64_t all = TasksOfMachine();
-  const uint64_t of_user = LimitOfUser();
+  // Without a user namespace, workers have a quarter less than their user.
+  const uint64_t of_user =
+      LimitOfUser() == kNoLimit ? kNoLimit : LimitOfUser() - LimitOfUser() / 4;
   return Refusals() != before || IsUsedUp(all, LimitOfKernel()) ||
          (IsUsedUp(all, of_user) && IsUsedUp(TasksOfUser(), of_user));
 }

@@ -38,6 +38,8 @@ class TaskLimits {
   // next to no room now. Counts the tasks of this user, which takes time for
   // each process of the machine, only if these can have reached its limit.
   bool WereUsedUp(uint64_t before) const;
+  // Returns the number of tasks that this user has.
+  uint64_t TasksOfUser() const;
 
  private:
   std::string Text(const std::string& path) const;
@@ -47,7 +49,6 @@ class TaskLimits {
   static uint64_t LimitOfUser();
   uint64_t LimitOfKernel() const;
   uint64_t TasksOfMachine() const;
-  uint64_t TasksOfUser() const;
 
   const std::string root_;
   std::vector<std::string> cgroups_;  // directories with a pids.max

@@ -2,6 +2,7 @@
 #include "core/supervisor/sandbox/task_limits.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -66,10 +67,21 @@ TEST_F(TaskLimitsTest, ALimitOfAnyCgroupAboveIsUsedUp) {
   EXPECT_FALSE(limits.WereUsedUp(0));
   Cgroup("box", "2048", 2048 - 127);
   EXPECT_TRUE(limits.WereUsedUp(0));
-  Cgroup("box", "160", 130);
+  Cgroup("box", "160", 80);
   EXPECT_FALSE(limits.WereUsedUp(0)) << "a small limit needs less room";
-  Cgroup("box", "160", 141);
+  Cgroup("box", "160", 81);
   EXPECT_TRUE(limits.WereUsedUp(0));
+  Cgroup("box", "300", 250);
+  EXPECT_TRUE(limits.WereUsedUp(0)) << "a decoder may start 64 threads";
+}
+
+TEST_F(TaskLimitsTest, AProcessDoesNotNameItsUser) {
+  const std::string user = std::to_string(getuid());
+  tree_.Write("proc/7/status",
+              "Name:\tUid: 77\nUid:\t" + user + "\t0\t0\t0\nThreads:\t400\n");
+  tree_.Write("proc/8/status",
+              "Name:\tUid: " + user + "\nUid:\t77\t0\t0\t0\nThreads:\t50\n");
+  EXPECT_EQ(TaskLimits(tree_ / "").TasksOfUser(), 400u);
 }
 
 TEST_F(TaskLimitsTest, WhatACgroupBelowRefusedDoesNotCount) {
