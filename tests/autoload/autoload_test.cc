@@ -131,6 +131,7 @@ TEST_F(Autoload, AFailingBackendSaysWhyAndSparesTheOthers) {
       {"null_table", "null"},
       {"other_abi", "77"},
       {"small_table", "table"},
+      {"maps_many_parts", "parts of files, of which 1024 can be held"},
       {"absent_symbol", "symbol_that_nobody_wrote"},
       {"needs_missing_library", "libmissing_on_purpose.so"},
       {"needs_missing_symbol", "function_that_nobody_has"},

@@ -3,12 +3,16 @@
 // A backend with one correct entry function and many that are each wrong in one
 // way.
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
+#include <system_error>
 
 #include "backends/sdk/bulkhead_backend.h"
 
@@ -46,6 +50,22 @@ struct LargerTable {
   bulkhead_backend backend = Good();
   void* later[4] = {};
 };
+
+// Maps every second page of this machine's libraries until there are so many.
+void MapPages(int count) {
+  namespace fs = std::filesystem;
+  for (const auto& library :
+       fs::directory_iterator("/usr/lib/x86_64-linux-gnu")) {
+    std::error_code error;
+    if (!library.is_regular_file(error)) continue;
+    const int file = ::open(library.path().c_str(), O_RDONLY | O_CLOEXEC);
+    const off_t size = ::lseek(file, 0, SEEK_END);
+    for (off_t at = 0; at < size && count > 0; at += off_t{2} * 4096, --count) {
+      ::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE, file, at);
+    }
+    ::close(file);
+  }
+}
 
 }  // namespace
 
@@ -98,6 +118,11 @@ const bulkhead_backend* aborts() { std::abort(); }
 const bulkhead_backend* exits_zero() { std::exit(0); }
 
 const bulkhead_backend* exits_three() { ::_exit(3); }
+
+const bulkhead_backend* maps_many_parts() {
+  MapPages(10'000);  // some are of libraries that are loaded
+  return good();
+}
 
 const bulkhead_backend* hangs() {
   for (;;) ::poll(nullptr, 0, -1);

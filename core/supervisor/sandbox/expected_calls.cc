@@ -23,7 +23,6 @@ namespace bulkhead::sandbox {
 namespace {
 
 // What a vendor may map after its zygote was ready. It is read while all wait.
-constexpr uint64_t kMostLateBytes = uint64_t{256} << 20;
 
 bool IsNull(const struct stat& file) {
   return S_ISCHR(file.st_mode) && file.st_rdev == makedev(1, 3);
@@ -196,7 +195,9 @@ ExpectedCalls::Decision ExpectedCalls::HoldFiles(
   if (!lockdown_.devices.empty()) return Decision::kGoOn;
   // Almost always, all is held. The rest is what the vendor's code has mapped
   // since the zygote was ready.
-  Status held = held_files_.Add(process, mappings, kMostLateBytes);
+  const uint64_t before = held_files_.bytes();
+  Status held = held_files_.Add(process, mappings, late_bytes_left_);
+  if (held.ok()) late_bytes_left_ -= held_files_.bytes() - before;
   for (bool done = false; held.ok() && !done;) {
     const auto step = held_files_.Step();
     if (step) {

@@ -144,6 +144,9 @@ class ExpectedCalls {
   const SessionLockdown lockdown_;
   const bool reads_memory_;
   HeldFiles held_files_;
+  // What workers may map of files beyond what the zygote had mapped. Nothing
+  // else happens while that is read.
+  uint64_t late_bytes_left_ = uint64_t{256} << 20;
   // Nobody but the zygote has the filter that asks before a clone is approved.
   pid_t zygote_ = 0;
   uint32_t expected_clones_ = 0;

@@ -117,9 +117,10 @@ std::string_view TakeWord(std::string_view& line) {
   return word;
 }
 
-// Returns nullopt if there is more than a sound process has.
+// Returns nullopt if there is more than a sound process has. This one holds
+// what many others map (held_files.h).
 std::optional<std::string> ReadMaps(pid_t process) {
-  constexpr size_t kMostBytes = size_t{4} << 20;
+  const size_t most_bytes = size_t{process == getpid() ? 32U : 4U} << 20;
   const std::string path = "/proc/" + std::to_string(process) + "/maps";
   const ipc::UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   // The kernel's word for a process that has no memory any more; older kernels
@@ -131,7 +132,7 @@ std::optional<std::string> ReadMaps(pid_t process) {
   ssize_t bytes = 0;
   while ((bytes = read(file.get(), part.data(), part.size())) > 0) {
     text.append(part.data(), static_cast<size_t>(bytes));
-    if (text.size() > kMostBytes) return std::nullopt;
+    if (text.size() > most_bytes) return std::nullopt;
   }
   if (bytes < 0) return std::nullopt;
   return text;

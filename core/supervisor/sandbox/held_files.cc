@@ -20,6 +20,12 @@ namespace bulkhead::sandbox {
 namespace {
 
 constexpr size_t kPieceBytes = size_t{8} << 20;
+// A decoder with all libraries of a GPU maps some hundred. All backends of a
+// bulkheadd together must stay below vm.max_map_count, and their names below
+// what FileMappings() reads.
+constexpr size_t kMostParts = 1024;
+constexpr size_t kMostNameBytes = size_t{256} << 10;
+constexpr size_t kLeastParts = 1024;
 
 uint64_t PageBytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
 
@@ -121,7 +127,12 @@ std::shared_ptr<const HeldPages> HeldParts::Find(FileId file, uint64_t begin,
 
 void HeldParts::Add(FileId file, uint64_t begin, uint64_t end,
                     const std::shared_ptr<const HeldPages>& pages) {
-  std::erase_if(parts_, [](const auto& part) { return part.second.expired(); });
+  // Seldom: what a backend maps in a thousand parts is added a thousand times.
+  if (parts_.size() >= most_) {
+    std::erase_if(parts_,
+                  [](const auto& part) { return part.second.expired(); });
+    most_ = std::max(2 * parts_.size(), kLeastParts);
+  }
   parts_[{file, begin, end}] = pages;
 }
 
@@ -144,6 +155,21 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
     Join(mapping.offset, mapping.offset + bytes, spans);
   }
   uint64_t all = 0;
+  size_t count = pages_.size();
+  size_t name_bytes = 0;
+  for (const auto& [file, what] : wanted) {
+    count += what.second.size();
+    name_bytes += what.second.size() * what.first.path.size();
+  }
+  name_bytes_ += name_bytes;
+  if (count > kMostParts || name_bytes_ > kMostNameBytes) {
+    return Status(Code::kBackendUnavailable,
+                  "it maps " + std::to_string(count) +
+                      " parts of files, of which " +
+                      std::to_string(kMostParts) +
+                      " can be held in memory, and fewer if their names are "
+                      "long: map files as a whole, or read them");
+  }
   for (const auto& [file, what] : wanted) {
     for (const auto& [begin, end] : what.second) {
       all += end - begin;
@@ -159,6 +185,7 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
                         .end = end});
     }
   }
+  bytes_ += all;
   if (all <= most_bytes) return Status();
   parts_.clear();
   return Status(Code::kBackendUnavailable,
@@ -225,11 +252,12 @@ Status HeldFiles::Verify() {
   }
   for (const auto& [part, pages] : mapped_) {
     const auto begin = reinterpret_cast<uint64_t>(pages->memory().data());
-    const auto is_here = [&](const FileMapping& mapping) {
-      return mapping.range.begin <= begin && begin < mapping.range.end;
-    };
-    const auto found = std::ranges::find_if(*own, is_here);
-    if (found == own->end() ||
+    const auto after = std::ranges::upper_bound(
+        *own, begin, {},
+        [](const auto& mapping) { return mapping.range.begin; });
+    const auto found = after == own->begin() ? after : std::prev(after);
+    if (found == own->end() || begin < found->range.begin ||
+        begin >= found->range.end ||
         FileId(found->device, found->inode) != part.file) {
       return CannotHold(part.mapping.path, "another file has its name by now");
     }

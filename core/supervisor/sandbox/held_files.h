@@ -49,6 +49,7 @@ class HeldParts {
   std::map<std::tuple<FileId, uint64_t, uint64_t>,
            std::weak_ptr<const HeldPages>>
       parts_;
+  size_t most_ = 0;  // that are there before those are dropped that went
 };
 
 // Holds in memory what the processes of a backend map of files. Whoever may
@@ -85,7 +86,8 @@ class HeldFiles {
   explicit HeldFiles(HeldParts& shared) : shared_(shared) {}
 
   // Adds what `process` maps and is not held yet. Fails with
-  // kBackendUnavailable if that is more than `most_bytes`. After a failure, of
+  // kBackendUnavailable if that is more than `most_bytes`, or more than a
+  // thousand parts, counted with those that are held. After a failure, of
   // Step() too, nothing more is held than before; there is no second try.
   Status Add(pid_t process, const std::vector<FileMapping>& mappings,
              uint64_t most_bytes);
@@ -94,6 +96,8 @@ class HeldFiles {
   // file, if it is not there any more, is no regular file, or cannot be read;
   // with kResourceExhausted if memory or descriptors are short.
   Result<bool> Step();
+  // The bytes that were added so far.
+  uint64_t bytes() const { return bytes_; }
 
  private:
   using FileId = HeldParts::FileId;
@@ -120,6 +124,8 @@ class HeldFiles {
   HeldParts& shared_;
   std::map<FileId, Spans> held_;
   std::vector<std::shared_ptr<const HeldPages>> pages_;
+  uint64_t bytes_ = 0;
+  size_t name_bytes_ = 0;        // of the paths of all
   std::vector<Part> parts_;      // to be mapped
   std::vector<Mapped> mapped_;   // and not verified yet
   std::span<std::byte> unread_;  // of the last one that was mapped

@@ -73,6 +73,27 @@ class HeldFilesTest : public testing::Test {
   HeldFiles held_{parts_};
 };
 
+TEST_F(HeldFilesTest, SoManyPartsAreRefused) {
+  const FileMapping whole = Mappings().front();
+  std::vector<FileMapping> parts;
+  const auto add = [&](uint64_t pages) {
+    FileMapping part = whole;
+    part.offset = 2 * pages * 4096;
+    part.range.end = part.range.begin + 4096;
+    parts.push_back(part);
+  };
+  for (uint64_t i = 0; i < 1024; ++i) add(i);
+  EXPECT_TRUE(HeldFiles(parts_).Add(getpid(), parts, kBytes * 8).ok());
+  add(1024);
+  const Status refused = HeldFiles(parts_).Add(getpid(), parts, kBytes * 8);
+  EXPECT_EQ(refused.code(), Code::kBackendUnavailable);
+  EXPECT_THAT(refused.message(), HasSubstr("1025 parts"));
+  // Long names are as dear.
+  parts.resize(512);
+  for (FileMapping& part : parts) part.path = std::string(1024, 'x');
+  EXPECT_FALSE(HeldFiles(parts_).Add(getpid(), parts, kBytes * 8).ok());
+}
+
 TEST_F(HeldFilesTest, WhatIsHeldStaysInMemory) {
   ASSERT_EQ(Mappings().size(), 1u);
   if (Kept() > 0) GTEST_SKIP() << "this file system keeps its files in memory";
