@@ -8,8 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <iterator>
 #include <utility>
+
+#include "core/base/pidfd.h"
+#include "ipc/deadline.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -38,11 +42,14 @@ EndingReapers::EndingReapers(kj::UnixEventPort& port)
     : port_(port), tasks_(*this) {}
 
 EndingReapers::~EndingReapers() noexcept(false) {
+  // All of them at once, or as many stopped reapers would take as many seconds.
+  AwaitAll();
+  for (const Ending& ending : endings_) {
+    if (!HasEnded(ending.pidfd.get())) ending.Kill();
+  }
+  AwaitAll();
   for (Ending& ending : endings_) {
-    pollfd poll{.fd = ending.pidfd.get(), .events = POLLIN, .revents = 0};
-    const int patience = static_cast<int>(kPatience / kj::MILLISECONDS);
-    if (::poll(&poll, 1, patience) <= 0) ending.Kill();
-    if (::poll(&poll, 1, patience) > 0) ending.Reap();
+    ending.Reap();
     if (ending.cgroup) cgroups_.push_back(std::move(ending.cgroup));
   }
   for (const auto& cgroup : cgroups_) {
@@ -50,6 +57,17 @@ EndingReapers::~EndingReapers() noexcept(false) {
          !cgroup->Remove() && waited < kPatience; waited += kLook) {
       ::poll(nullptr, 0, static_cast<int>(kLook / kj::MILLISECONDS));
     }
+  }
+}
+
+void EndingReapers::AwaitAll() const {
+  const auto deadline = ipc::Deadline::After(
+      std::chrono::milliseconds(kPatience / kj::MILLISECONDS));
+  for (const Ending& ending : endings_) {
+    pollfd poll{.fd = ending.pidfd.get(), .events = POLLIN, .revents = 0};
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline.remaining());
+    (void)::poll(&poll, 1, static_cast<int>(left.count()));
   }
 }
 

@@ -24,7 +24,8 @@ namespace bulkhead::supervisor {
 // same time again it is left to whoever inherits bulkheadd's children. A
 // cgroup, which may be null, is removed after that. If that fails for
 // kPatience, the next bulkheadd removes it. Destroying this object does block,
-// at most three times kPatience for each: that is the end of bulkheadd.
+// at most twice kPatience for all reapers and once for each cgroup: that is the
+// end of bulkheadd.
 //
 // Bound to the event loop's thread.
 class EndingReapers : private kj::TaskSet::ErrorHandler {
@@ -54,6 +55,8 @@ class EndingReapers : private kj::TaskSet::ErrorHandler {
   };
 
   void taskFailed(kj::Exception&&) override {}
+  // Blocks until all reapers have ended, for at most kPatience.
+  void AwaitAll() const;
   // Resolves with whether the reaper has ended within kPatience.
   kj::Promise<bool> AwaitEnd(Ending& ending);
   // Resolves once the cgroup is removed, or cannot be until `end`.

@@ -98,6 +98,9 @@ class Incarnation final : private kj::TaskSet::ErrorHandler {
   kj::Promise<Result<Worker>> CloneWorker(
       WorkerKind kind, ipc::UniqueFd socket, std::chrono::milliseconds timeout,
       const sandbox::MemoryAllowance& memory = {});
+  // Resolves after the time within which a worker that nobody waits for is
+  // cloned, or is locked down.
+  kj::Promise<void> AfterTimeForSpare();
   // Resolves once the worker has ended, or with kRunning after `timeout`. Any
   // number of callers may wait for one worker.
   kj::Promise<ProcessExit> AwaitEnd(pid_t pid,

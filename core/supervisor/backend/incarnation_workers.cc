@@ -121,6 +121,10 @@ kj::Promise<Result<Incarnation::Worker>> Incarnation::CloneWorker(
       }));
 }
 
+kj::Promise<void> Incarnation::AfterTimeForSpare() {
+  return timer_.afterDelay(kTimeForSpare);
+}
+
 kj::Promise<void> Incarnation::SendClone(uint64_t ticket,
                                          kj::Own<capnp::MessageBuilder> message,
                                          ipc::UniqueFd socket) {
@@ -251,6 +255,12 @@ void Incarnation::StopIdleZygote() {
   }
   SignalZygote(SIGSTOP);
   zygote_stopped_ = true;
+  if (expected_calls_.clones_under_way() == 0) return;
+  // Now, and once a clone is there that was approved a moment ago.
+  EndStrangers();
+  tasks_->add(timer_.afterDelay(kStarvedPause).then([this] {
+    if (zygote_stopped_) EndStrangers();
+  }));
 }
 
 void Incarnation::ContinueZygote() {
@@ -275,12 +285,14 @@ void Incarnation::EndStrangers() {
     strangers.push_back(std::move(pidfd));
   }
   // The zygote has yet to name the clones that were approved and not answered.
+  // If it was stopped since it owes that for too long, they may do what it may
+  // not: watch the workers that have media.
   const size_t unnamed = zygote_alive_ ? expected_calls_.clones_under_way() : 0;
-  if (strangers.size() <= unnamed) return;
+  if (strangers.size() <= (zygote_stopped_ ? 0 : unnamed)) return;
   for (const ipc::UniqueFd& stranger : strangers) {
     ::syscall(SYS_pidfd_send_signal, stranger.get(), SIGKILL, nullptr, 0);
   }
-  if (zygote_alive_) {
+  if (zygote_alive_ && strangers.size() > unnamed) {
     KillZygote(Code::kBackendMisbehaved,
                "it made a process that it did not name");
   }

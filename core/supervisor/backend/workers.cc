@@ -25,6 +25,9 @@ using std::chrono::milliseconds;
 // The time that a reaper has for a report on an overloaded machine.
 constexpr milliseconds kLateReport{10'000};
 
+// A machine may be overloaded once or twice. A backend may be late on purpose.
+constexpr uint32_t kMostLateSpares = 3;
+
 // How long to wait for the end of thousands of threads that were killed.
 constexpr milliseconds kEndOfTasks{5'000};
 
@@ -84,6 +87,7 @@ void Workers::PrepareSpare(const sandbox::MemoryAllowance& memory,
   // Sessions that are opened at the same time each have a worker cloned, and
   // need one spare between them.
   if (!keeps_spare_ || is_preparing_ || spare_) return;
+  if (late_spares_ == kMostLateSpares) return;
   auto sockets = ipc::MakeSocketPair();
   if (!sockets) return;
   is_preparing_ = true;
@@ -106,8 +110,23 @@ void Workers::PrepareSpare(const sandbox::MemoryAllowance& memory,
             ending_spare_ = incarnation->WhenZygoteGone()
                                 .then([this] { EndSpare(); })
                                 .eagerlyEvaluate(nullptr);
+            late_spare_ = incarnation->AfterTimeForSpare()
+                              .then([this, pid = spare_->process.pid] {
+                                EndUnlockedSpare(pid);
+                              })
+                              .eagerlyEvaluate(nullptr);
           })
           .eagerlyEvaluate(nullptr);
+}
+
+void Workers::EndUnlockedSpare(pid_t pid) {
+  if (!spare_ || spare_->process.pid != pid) return;
+  const int pidfd = spare_->process.pidfd.get();
+  if (sandbox::CheckEveryThread(pidfd, sandbox::kStage2Filters).ok()) return;
+  // What is not locked down may do what a zygote may, and nobody stops it while
+  // other workers have media.
+  ++late_spares_;
+  EndSpare();
 }
 
 void Workers::EndSpare() {

@@ -153,6 +153,9 @@ class Workers {
       const sandbox::MemoryAllowance& memory,
       const std::shared_ptr<Incarnation>& incarnation);
   void EndSpare();
+  // Ends the spare with this pid, as the zygote sees it, unless it is locked
+  // down.
+  void EndUnlockedSpare(pid_t pid);
   void Kill(Incarnation& incarnation, Incarnation::Worker process);
   void Release(const std::shared_ptr<Worker>& worker);
 
@@ -174,6 +177,8 @@ class Workers {
   kj::Promise<void> preparing_ = kj::READY_NOW;
   // Ends the spare once its zygote has ended.
   kj::Promise<void> ending_spare_ = kj::READY_NOW;
+  uint32_t late_spares_ = 0;  // those that were ended since they were late
+  kj::Promise<void> late_spare_ = kj::READY_NOW;
 };
 
 }  // namespace bulkhead::supervisor
