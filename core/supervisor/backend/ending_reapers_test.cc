@@ -11,8 +11,8 @@
 
 #include "core/base/pidfd.h"
 #include "core/base/temporary_tree.h"
-#include "core/supervisor/backend/test_loop.h"
 #include "core/supervisor/sandbox/cgroup.h"
+#include "core/supervisor/testing/test_loop.h"
 #include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 

@@ -9,7 +9,7 @@
 
 #include "core/base/temporary_tree.h"
 #include "core/supervisor/backend/event_log.h"
-#include "core/supervisor/backend/test_loop.h"
+#include "core/supervisor/testing/test_loop.h"
 
 namespace bulkhead::supervisor {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "core/base/temporary_tree.h"
-#include "core/supervisor/backend/test_loop.h"
+#include "core/supervisor/testing/test_loop.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::supervisor {

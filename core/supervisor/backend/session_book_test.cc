@@ -8,7 +8,7 @@
 #include <chrono>
 
 #include "core/control/session_counters.h"
-#include "core/supervisor/backend/test_loop.h"
+#include "core/supervisor/testing/test_loop.h"
 #include "ipc/shared_region.h"
 
 namespace bulkhead::supervisor {

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <thread>
 
-#include "core/supervisor/backend/test_loop.h"
+#include "core/supervisor/testing/test_loop.h"
 #include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 

@@ -20,12 +20,12 @@
 
 #include "core/supervisor/backend/ending_reapers.h"
 #include "core/supervisor/backend/incarnation.h"
-#include "core/supervisor/backend/test_loop.h"
 #include "core/supervisor/sandbox/bpf.h"
 #include "core/supervisor/sandbox/expected_calls.h"
 #include "core/supervisor/sandbox/launcher.h"
 #include "core/supervisor/sandbox/memory_limit.h"
 #include "core/supervisor/sandbox/thread_status.h"
+#include "core/supervisor/testing/test_loop.h"
 #include "ipc/deadline.h"
 #include "ipc/message_socket.h"
 #include "ipc/protocol_version.h"

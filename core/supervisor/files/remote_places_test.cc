@@ -14,7 +14,7 @@
 #include <string>
 
 #include "core/base/temporary_tree.h"
-#include "core/supervisor/backend/test_loop.h"
+#include "core/supervisor/testing/test_loop.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -78,7 +78,7 @@ TEST_F(RemotePlacesTest, ADirectoryThatDoesNotAnswerDelaysNobodyElse) {
 }
 
 TEST_F(RemotePlacesTest, ASlowAnswerIsAwaitedWhileItGoesOn) {
-  // Waits for no longer than a slow server, and more often than any patience.
+  // bound: a slow server; together it takes longer than the patience.
   const auto slow = [&] {
     for (int i = 0; i < 50; ++i) ::poll(nullptr, 0, 50);
     calls_.Count();
