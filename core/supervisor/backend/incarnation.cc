@@ -228,8 +228,8 @@ kj::Promise<Status> Incarnation::HoldFiles() {
     return Status(Code::kSandboxUnavailable,
                   "/proc does not show what its process maps");
   }
-  Status added =
-      expected_calls_.held_files().Add(zygote, *mappings, kMostHeldBytes);
+  Status added = expected_calls_.held_files().Add(
+      zygote, *mappings, kMostHeldBytes, sandbox::HeldFiles::When::kFirst);
   if (!added.ok()) return added;
   return HoldRemaining();
 }

@@ -1,130 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/files/remote_places.h"
 
-#include <fcntl.h>
 #include <linux/close_range.h>
-#include <mntent.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <deque>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
-#include <string_view>
-#include <system_error>
 #include <utility>
-#include <vector>
 
 #include "core/base/pidfd.h"
+#include "core/supervisor/sandbox/mount_table.h"
 
 namespace bulkhead::supervisor {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr auto kPatience = 2 * kj::SECONDS;
 constexpr int kMostRounds = 30;  // of kPatience
 constexpr auto kSilence = 5 * kj::SECONDS;
-constexpr int kMostLinks = 40;  // as the kernel's
-
-// The first letters of each, such as of fuseblk and fuse.sshfs.
-constexpr auto kRemote = std::to_array<std::string_view>(
-    {"fuse", "nfs", "cifs", "smb", "9p", "ceph", "afs", "autofs", "lustre",
-     "gluster", "gpfs", "beegfs", "orangefs", "virtiofs"});
-
-struct Mount {
-  std::string point;
-  bool remote;
-};
-
-std::vector<Mount> Mounts() {
-  const std::unique_ptr<FILE, int (*)(FILE*)> table(
-      ::setmntent("/proc/self/mounts", "re"), ::endmntent);
-  std::vector<Mount> mounts;
-  while (const mntent* const mount =
-             table ? ::getmntent(table.get()) : nullptr) {
-    const std::string_view type = mount->mnt_type;
-    mounts.push_back(
-        {.point = mount->mnt_dir,
-         .remote = std::ranges::any_of(kRemote, [type](std::string_view start) {
-           return type.starts_with(start);
-         })});
-  }
-  return mounts;
-}
-
-bool IsAtOrBelow(std::string_view path, std::string_view directory) {
-  if (directory == "/") return true;
-  return path.starts_with(directory) &&
-         (path.size() == directory.size() || path[directory.size()] == '/');
-}
-
-// The mounts of this process, read again once they have changed: a machine of
-// containers has thousands.
-class MountTable {
- public:
-  // Returns whether another program or machine serves `path`, which is
-  // absolute.
-  bool IsRemote(const std::string& path);
-
- private:
-  void Refresh();
-  bool LiesOnRemote(const std::string& path) const;
-
-  const ipc::UniqueFd changes_{
-      ::open("/proc/self/mounts", O_RDONLY | O_CLOEXEC)};
-  std::vector<Mount> mounts_;
-};
-
-void MountTable::Refresh() {
-  pollfd changed = {.fd = changes_.get(), .events = POLLPRI, .revents = 0};
-  // Before the table is read, so that no change is missed.
-  const bool same = changes_ && ::poll(&changed, 1, 0) == 0;
-  if (!same || mounts_.empty()) mounts_ = Mounts();
-}
-
-bool MountTable::LiesOnRemote(const std::string& path) const {
-  const Mount* last = nullptr;
-  for (const Mount& mount : mounts_) {
-    // Of those at one place the last one is seen.
-    if (IsAtOrBelow(path, mount.point) &&
-        (last == nullptr || mount.point.size() >= last->point.size())) {
-      last = &mount;
-    }
-  }
-  return last != nullptr && last->remote;
-}
-
-bool MountTable::IsRemote(const std::string& path) {
-  Refresh();
-  // In the order in which the kernel looks them up, so that a link is read only
-  // where this machine answers.
-  const fs::path whole = path;
-  std::deque<fs::path> left(whole.begin(), whole.end());
-  fs::path at = "/";
-  int links = 0;
-  while (!left.empty()) {
-    at = (at / left.front()).lexically_normal();
-    left.pop_front();
-    if (LiesOnRemote(at.string())) return true;
-    std::error_code none;
-    const fs::path to = fs::read_symlink(at, none);
-    if (none) continue;
-    if (++links > kMostLinks) return false;  // nobody can open it
-    left.insert(left.begin(), to.begin(), to.end());
-    at = at.parent_path();
-  }
-  return false;
-}
 
 // Returns how often the process has waited for anything, such as an answer; 0
 // if it has ended.
@@ -156,7 +53,7 @@ void Kill(const ipc::UniqueFd& child) {
 }  // namespace
 
 RemotePlaces::RemotePlaces(kj::UnixEventPort& port)
-    : RemotePlaces(port, [table = std::make_shared<MountTable>()](
+    : RemotePlaces(port, [table = std::make_shared<sandbox::MountTable>()](
                              const std::string& path) {
         return table->IsRemote(path);
       }) {}

@@ -196,7 +196,8 @@ ExpectedCalls::Decision ExpectedCalls::HoldFiles(
   // Almost always, all is held. The rest is what the vendor's code has mapped
   // since the zygote was ready.
   const uint64_t before = held_files_.bytes();
-  Status held = held_files_.Add(process, mappings, late_bytes_left_);
+  Status held = held_files_.Add(process, mappings, late_bytes_left_,
+                                HeldFiles::When::kLater);
   if (held.ok()) late_bytes_left_ -= held_files_.bytes() - before;
   for (bool done = false; held.ok() && !done;) {
     const auto step = held_files_.Step();

@@ -228,9 +228,12 @@ TEST_F(ExpectedCallsTest, WhatAWorkerMapsIsHeldWithItsLastFilter) {
   // A worker maps what this process maps.
   const auto mappings = FileMappings(getpid());
   ASSERT_TRUE(mappings);
-  EXPECT_FALSE(calls_.held_files().Add(getpid(), *mappings, 0).ok());
+  EXPECT_FALSE(calls_.held_files()
+                   .Add(getpid(), *mappings, 0, HeldFiles::When::kFirst)
+                   .ok());
   ASSERT_TRUE(Installs(kWorker, stage2_));
-  const Status held = calls_.held_files().Add(getpid(), *mappings, 0);
+  const Status held =
+      calls_.held_files().Add(getpid(), *mappings, 0, HeldFiles::When::kFirst);
   EXPECT_TRUE(held.ok()) << held;
 }
 

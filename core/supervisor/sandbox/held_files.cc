@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "core/base/status_macros.h"
+#include "core/supervisor/sandbox/mount_table.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::sandbox {
@@ -26,6 +27,8 @@ constexpr size_t kPieceBytes = size_t{8} << 20;
 constexpr size_t kMostParts = 1024;
 constexpr size_t kMostNameBytes = size_t{256} << 10;
 constexpr size_t kLeastParts = 1024;
+// bulkheadd needs mappings for more than these (vm.max_map_count is 65,530).
+constexpr size_t kMostOfAll = size_t{32} * 1024;
 
 uint64_t PageBytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
 
@@ -117,6 +120,11 @@ Status CannotHold(const std::string& path) {
 
 }  // namespace
 
+HeldParts::HeldParts()
+    : HeldParts([table = std::make_shared<MountTable>()](uint64_t device) {
+        return table->IsRemote(device);
+      }) {}
+
 HeldPages::~HeldPages() { munmap(memory_.data(), memory_.size()); }
 
 std::shared_ptr<const HeldPages> HeldParts::Find(FileId file, uint64_t begin,
@@ -137,7 +145,7 @@ void HeldParts::Add(FileId file, uint64_t begin, uint64_t end,
 }
 
 Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
-                      uint64_t most_bytes) {
+                      uint64_t most_bytes, When when) {
   const std::optional<uint64_t> own_root = DeviceOfOwnRoot(process);
   const std::optional<uint64_t> memory = DeviceOfMemory();
   std::map<FileId, std::pair<FileMapping, Spans>> wanted;
@@ -149,6 +157,11 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
         (held != held_.end() &&
          Contains(held->second, mapping.offset, mapping.offset + bytes))) {
       continue;
+    }
+    if (when == When::kLater && shared_.IsRemote(file)) {
+      return CannotHold(mapping.path,
+                        "another program or machine serves it, and it was "
+                        "mapped after the backend was ready");
     }
     auto& [one, spans] = wanted[file];
     one = mapping;
@@ -169,6 +182,11 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
                       std::to_string(kMostParts) +
                       " can be held in memory, and fewer if their names are "
                       "long: map files as a whole, or read them");
+  }
+  if (shared_.size() + count > kMostOfAll) {
+    return Status(Code::kResourceExhausted,
+                  "bulkheadd holds " + std::to_string(shared_.size()) +
+                      " parts of files in memory already, for other backends");
   }
   for (const auto& [file, what] : wanted) {
     for (const auto& [begin, end] : what.second) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -39,17 +40,27 @@ class HeldParts {
  public:
   using FileId = std::pair<uint64_t, uint64_t>;  // device and inode
 
+  HeldParts();
+  // Tests say themselves which devices others serve.
+  explicit HeldParts(std::function<bool(uint64_t)> is_remote)
+      : is_remote_(std::move(is_remote)) {}
+
   // Returns null if nobody holds that very part.
   std::shared_ptr<const HeldPages> Find(FileId file, uint64_t begin,
                                         uint64_t end) const;
   void Add(FileId file, uint64_t begin, uint64_t end,
            const std::shared_ptr<const HeldPages>& pages);
+  // The number of parts, of which some may be gone.
+  size_t size() const { return parts_.size(); }
+  // Returns whether another program or machine serves the file.
+  bool IsRemote(FileId file) const { return is_remote_(file.first); }
 
  private:
   std::map<std::tuple<FileId, uint64_t, uint64_t>,
            std::weak_ptr<const HeldPages>>
       parts_;
   size_t most_ = 0;  // that are there before those are dropped that went
+  const std::function<bool(uint64_t)> is_remote_;
 };
 
 // Holds in memory what the processes of a backend map of files. Whoever may
@@ -60,7 +71,8 @@ class HeldParts {
 //
 //   HeldParts parts;  // one for all backends
 //   HeldFiles held(parts);
-//   RETURN_IF_ERROR(held.Add(zygote, *FileMappings(zygote), kMostBytes));
+//   RETURN_IF_ERROR(held.Add(zygote, *FileMappings(zygote), kMostBytes,
+//                            HeldFiles::When::kFirst));
 //   for (;;) {
 //     ASSIGN_OR_RETURN(const bool done, held.Step());  // then let others run
 //     if (done) break;
@@ -85,12 +97,16 @@ class HeldFiles {
   // `shared` must outlive this object.
   explicit HeldFiles(HeldParts& shared) : shared_(shared) {}
 
+  // When the process has mapped what is added: before it was ready, or later,
+  // when nobody has seen whether the file answers (files/remote_places.h). Then
+  // a file that others serve is refused.
+  enum class When { kFirst, kLater };
   // Adds what `process` maps and is not held yet. Fails with
   // kBackendUnavailable if that is more than `most_bytes`, or more than a
   // thousand parts, counted with those that are held. After a failure, of
   // Step() too, nothing more is held than before; there is no second try.
   Status Add(pid_t process, const std::vector<FileMapping>& mappings,
-             uint64_t most_bytes);
+             uint64_t most_bytes, When when);
   // Maps the next part, or reads some MB of the last one. Returns true if
   // nothing is left to do. Fails with kBackendUnavailable, which names the
   // file, if it is not there any more, is no regular file, or cannot be read;

@@ -24,6 +24,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr size_t kBytes = size_t{1} << 20;
+constexpr auto kFirst = HeldFiles::When::kFirst;
 
 // A file that this process maps, as a backend does.
 class HeldFilesTest : public testing::Test {
@@ -44,7 +45,7 @@ class HeldFilesTest : public testing::Test {
     return all;
   }
   Status Hold(uint64_t most_bytes = kBytes) {
-    Status added = held_.Add(getpid(), Mappings(), most_bytes);
+    Status added = held_.Add(getpid(), Mappings(), most_bytes, kFirst);
     if (!added.ok()) return added;
     for (;;) {
       const auto done = held_.Step();
@@ -83,15 +84,29 @@ TEST_F(HeldFilesTest, SoManyPartsAreRefused) {
     parts.push_back(part);
   };
   for (uint64_t i = 0; i < 1024; ++i) add(i);
-  EXPECT_TRUE(HeldFiles(parts_).Add(getpid(), parts, kBytes * 8).ok());
+  EXPECT_TRUE(HeldFiles(parts_).Add(getpid(), parts, kBytes * 8, kFirst).ok());
   add(1024);
-  const Status refused = HeldFiles(parts_).Add(getpid(), parts, kBytes * 8);
+  const Status refused =
+      HeldFiles(parts_).Add(getpid(), parts, kBytes * 8, kFirst);
   EXPECT_EQ(refused.code(), Code::kBackendUnavailable);
   EXPECT_THAT(refused.message(), HasSubstr("1025 parts"));
   // Long names are as dear.
   parts.resize(512);
   for (FileMapping& part : parts) part.path = std::string(1024, 'x');
-  EXPECT_FALSE(HeldFiles(parts_).Add(getpid(), parts, kBytes * 8).ok());
+  EXPECT_FALSE(HeldFiles(parts_).Add(getpid(), parts, kBytes * 8, kFirst).ok());
+}
+
+TEST_F(HeldFilesTest, WhatOthersServeIsRefusedOnceTheBackendIsReady) {
+  HeldParts remote([](uint64_t) { return true; });
+  HeldFiles files(remote);
+  const Status refused =
+      files.Add(getpid(), Mappings(), kBytes, HeldFiles::When::kLater);
+  EXPECT_EQ(refused.code(), Code::kBackendUnavailable);
+  EXPECT_THAT(refused.message(), HasSubstr(path_));
+  EXPECT_TRUE(files.Add(getpid(), Mappings(), kBytes, kFirst).ok());
+  // On this machine's own file systems it goes on.
+  EXPECT_TRUE(
+      held_.Add(getpid(), Mappings(), kBytes, HeldFiles::When::kLater).ok());
 }
 
 TEST_F(HeldFilesTest, WhatIsHeldStaysInMemory) {
@@ -110,7 +125,7 @@ TEST_F(HeldFilesTest, WhatIsHeldStaysInMemory) {
 
 TEST_F(HeldFilesTest, WhatIsHeldForAnotherBackendIsNotMappedAgain) {
   std::optional<HeldFiles> first(std::in_place, parts_);
-  ASSERT_TRUE(first->Add(getpid(), Mappings(), kBytes).ok());
+  ASSERT_TRUE(first->Add(getpid(), Mappings(), kBytes, kFirst).ok());
   const auto own_mappings = [&] {
     return std::ranges::count(FileMappings(getpid()).value(), path_,
                               &FileMapping::path);
@@ -132,14 +147,14 @@ TEST_F(HeldFilesTest, AnotherFileOfTheSameNameIsNotBelieved) {
   const std::vector<FileMapping> before = Mappings();
   std::filesystem::rename(tree_ / "other", path_);
   // As the kernel named the file before it was replaced.
-  ASSERT_TRUE(held_.Add(getpid(), before, kBytes).ok());
+  ASSERT_TRUE(held_.Add(getpid(), before, kBytes, kFirst).ok());
   Result<bool> done = false;
   while (done && !*done) done = held_.Step();
   ASSERT_FALSE(done);
   EXPECT_THAT(done.error().message(), HasSubstr(path_));
   EXPECT_THAT(done.error().message(), HasSubstr("another file"));
   // The next process does not suffer for it.
-  EXPECT_TRUE(held_.Add(getpid(), {}, 0).ok());
+  EXPECT_TRUE(held_.Add(getpid(), {}, 0, kFirst).ok());
   EXPECT_EQ(*held_.Step(), true);
 }
 

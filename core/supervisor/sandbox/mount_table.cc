@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/sandbox/mount_table.h"
+
+#include <fcntl.h>
+#include <mntent.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/sysmacros.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+
+namespace bulkhead::sandbox {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostLinks = 40;  // as the kernel's
+
+// The first letters of each, such as of fuseblk and fuse.sshfs.
+constexpr auto kRemote = std::to_array<std::string_view>(
+    {"fuse", "nfs", "cifs", "smb", "9p", "ceph", "afs", "autofs", "lustre",
+     "gluster", "gpfs", "beegfs", "orangefs", "virtiofs"});
+
+bool IsRemoteType(std::string_view type) {
+  return std::ranges::any_of(kRemote, [type](std::string_view start) {
+    return type.starts_with(start);
+  });
+}
+
+bool IsAtOrBelow(std::string_view path, std::string_view directory) {
+  if (directory == "/") return true;
+  return path.starts_with(directory) &&
+         (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
+// proc(5) describes the lines of mountinfo:
+// id parent major:minor root point options [tags] - type source options
+std::vector<uint64_t> RemoteDevices() {
+  std::ifstream lines("/proc/self/mountinfo");
+  std::vector<uint64_t> devices;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string skipped, type;
+    unsigned major = 0, minor = 0;
+    char colon = 0;
+    words >> skipped >> skipped >> major >> colon >> minor;
+    while (words >> skipped && skipped != "-") {
+    }
+    if (words >> type && IsRemoteType(type)) {
+      devices.push_back(makedev(major, minor));
+    }
+  }
+  return devices;
+}
+
+}  // namespace
+
+void MountTable::Refresh() {
+  if (!changes_) {
+    changes_ = ipc::UniqueFd(::open("/proc/self/mounts", O_RDONLY | O_CLOEXEC));
+  }
+  pollfd changed = {.fd = changes_.get(), .events = POLLPRI, .revents = 0};
+  // Before the table is read, so that no change is missed.
+  const bool same = changes_ && ::poll(&changed, 1, 0) == 0;
+  if (same && !mounts_.empty()) return;
+  mounts_.clear();
+  const std::unique_ptr<FILE, int (*)(FILE*)> table(
+      ::setmntent("/proc/self/mounts", "re"), ::endmntent);
+  while (const mntent* const mount =
+             table ? ::getmntent(table.get()) : nullptr) {
+    mounts_.push_back(
+        {.point = mount->mnt_dir, .remote = IsRemoteType(mount->mnt_type)});
+  }
+  remote_devices_ = RemoteDevices();
+}
+
+bool MountTable::LiesOnRemote(const std::string& path) const {
+  const Mount* last = nullptr;
+  for (const Mount& mount : mounts_) {
+    // Of those at one place the last one is seen.
+    if (IsAtOrBelow(path, mount.point) &&
+        (last == nullptr || mount.point.size() >= last->point.size())) {
+      last = &mount;
+    }
+  }
+  return last != nullptr && last->remote;
+}
+
+bool MountTable::IsRemote(uint64_t device) {
+  Refresh();
+  return std::ranges::find(remote_devices_, device) != remote_devices_.end();
+}
+
+bool MountTable::IsRemote(const std::string& path) {
+  Refresh();
+  // In the order in which the kernel looks them up, so that a link is read only
+  // where this machine answers.
+  const fs::path whole = path;
+  std::deque<fs::path> left(whole.begin(), whole.end());
+  fs::path at = "/";
+  int links = 0;
+  while (!left.empty()) {
+    at = (at / left.front()).lexically_normal();
+    left.pop_front();
+    if (LiesOnRemote(at.string())) return true;
+    std::error_code none;
+    const fs::path to = fs::read_symlink(at, none);
+    if (none) continue;
+    if (++links > kMostLinks) return false;  // nobody can open it
+    left.insert(left.begin(), to.begin(), to.end());
+    at = at.parent_path();
+  }
+  return false;
+}
+
+}  // namespace bulkhead::sandbox
