@@ -26,6 +26,8 @@ TEST_F(Cli, ASheetShowsTheFileAtAGlance) {
   ExpectFailure({"sheet", clip(), "-o", sheet, "--columns", "100", "--rows",
                  "100", "--width", "4096"},
                 2, "too large");
+  ExpectFailure({"sheet", clip(), "-o", "sheet.jpg"}, 2, ".png");
+  ExpectFailure({"decode", clip(), "-o", "out.gif"}, 2, ".gif");
   ProgramOptions options;
   options.environment = {{"BULKHEAD_LIBEXEC_DIR", LibexecDirectory()},
                          {"CLI", PathFromEnvironment("BULKHEAD_TEST_CLI")},

@@ -8,6 +8,7 @@ A panel whose run is missing says which command makes it. Exits with 3 if
 matplotlib is not installed.
 """
 
+import io
 import sys
 
 try:
@@ -21,6 +22,7 @@ except ImportError as error:
 
 from figures import BadRun, Runs
 from plots import LIBAV, colour, grouped_bars, lines, number, title
+from small_svg import write_small
 
 
 def decoding(output, threads):
@@ -335,9 +337,15 @@ def main():
     except BadRun as error:
         print("page.py: %s" % error, file=sys.stderr)
         return 2
-    metadata = {"Date": None} if sys.argv[1].endswith(".svg") else None
+    path = sys.argv[1]
+    page = draw_page(runs)
     try:
-        draw_page(runs).savefig(sys.argv[1], metadata=metadata, dpi=80)
+        if path.endswith(".svg"):
+            text = io.StringIO()
+            page.savefig(text, format="svg", metadata={"Date": None})
+            write_small(path, text.getvalue())
+        else:
+            page.savefig(path, dpi=80)
     except OSError as error:
         print("page.py: cannot write the page: %s" % error, file=sys.stderr)
         return 2

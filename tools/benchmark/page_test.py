@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 from figures import Runs
+from small_svg import write_small
 
 try:
     import matplotlib
@@ -78,6 +79,36 @@ CLIPS = run(
         ],
     ),
 )
+
+
+SVG = """<?xml version="1.0"?>
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9pt">
+ <metadata>who made it</metadata>
+ <g id="figure_1">
+  <g id="patch_1" clip-path="url(#clip)">
+   <path id="mark" d="M 1.123456 2
+L 30.00000 -0.5" style="stroke-width: 0.123456"/>
+  </g>
+  <text id="text_1" x="1.5" transform="rotate(-0 1.5 2.0)">a &lt; b</text>
+  <use xlink:href="#mark" x="3.14159"/>
+ </g>
+</svg>"""
+
+
+class SmallSvg(unittest.TestCase):
+    def test_the_picture_stays_and_the_rest_goes(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "a.svg")
+            write_small(path, SVG)
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        self.assertIn('<path id="mark" d="M 1.12 2 L 30 -0.5"', text)
+        self.assertIn("stroke-width: 0.123456", text)
+        self.assertIn('<g clip-path="url(#clip)">', text)
+        self.assertIn('<text x="1.5">a &lt; b</text>', text)
+        self.assertIn('x="3.14"', text)
+        for gone in ("figure_1", "text_1", "metadata", "rotate"):
+            self.assertNotIn(gone, text)
 
 
 class PageTest(unittest.TestCase):

@@ -36,11 +36,12 @@ constexpr char kExamples[] = R"(Examples:
   bulkhead decode *.mp4 -o out/{name}/%06d.png       several files
   curl -s URL | bulkhead decode -                    read a pipe
 
-FORMAT is one of
+Without --format, the suffix of OUT says the format: .png, .y4m, .yuv or .rgb
+(rawvideo), .md5, .framemd5 or .txt; with --audio .wav or .f32le. FORMAT is one
+of
   framemd5   a line with the MD5 of each frame's pixels, as FFmpeg's framemd5
              prints it; the default
-  png        files numbered by frame index; the default when OUT ends in .png;
-             floats are written with 16 bits
+  png        files numbered by frame index; floats are written with 16 bits
   rawvideo   pixels, rows packed, one frame after the other; the only format
              that keeps floats unchanged
   y4m        for players and encoders: the planes of the decoder, exact, for

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <map>
+#include <string_view>
 #include <utility>
 
 namespace bulkhead::cli {
@@ -54,6 +56,41 @@ bool IsOfAudio(const std::string& format) {
   return format == "wav" || format == "f32le";
 }
 
+// The formats that the end of a name means.
+struct Suffix {
+  std::string_view suffix;
+  std::string_view format;
+};
+constexpr auto kSuffixes = std::to_array<Suffix>({
+    {".png", "png"},
+    {".y4m", "y4m"},
+    {".yuv", "rawvideo"},
+    {".rgb", "rawvideo"},
+    {".md5", "framemd5"},
+    {".framemd5", "framemd5"},
+    {".txt", "framemd5"},
+    {".wav", "wav"},
+    {".f32le", "f32le"},
+});
+
+// Returns the format that the name of the output means, and `otherwise` for one
+// without a suffix.
+Result<std::string> FormatOf(const std::string& output,
+                             const std::string& otherwise) {
+  const std::string suffix =
+      output == "-" ? "" : std::filesystem::path(output).extension().string();
+  if (suffix.empty()) return otherwise;
+  std::string known;
+  for (const auto& [end, format] : kSuffixes) {
+    if (end == suffix) return std::string(format);
+    known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", end, format);
+  }
+  return Status(Code::kInvalidArgument,
+                fmt::format("output '{}': no format is known by the suffix {}; "
+                            "known are {}; or name one with --format",
+                            output, suffix, known));
+}
+
 Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
   if (!options.audio) {
     if (IsOfAudio(job.format) || options.sample_rate || options.channels) {
@@ -63,7 +100,6 @@ Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
     }
     return Status();
   }
-  if (job.format.empty()) job.format = "wav";
   const bool of_frames = job.slice || job.indices || job.fps ||
                          !job.video.transforms.empty() ||
                          !options.dtype.empty() ||
@@ -170,10 +206,13 @@ Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options) {
     common.video.output_dtype = OutputDtype::kAuto;
   }
   common.format = options.format;
-  if (Status status = ParseAudio(options, common); !status.ok()) return status;
   if (common.format.empty()) {
-    common.format = options.output.ends_with(".png") ? "png" : "framemd5";
+    Result<std::string> format =
+        FormatOf(options.output, options.audio ? "wav" : "framemd5");
+    if (!format) return format.error();
+    common.format = *std::move(format);
   }
+  if (Status status = ParseAudio(options, common); !status.ok()) return status;
   if (!common.audio) {
     if (Status status = CheckSizes(common); !status.ok()) return status;
     if (Status status = ParsePixelFormat(options, common); !status.ok()) {

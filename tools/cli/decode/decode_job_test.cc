@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 namespace bulkhead::cli {
 namespace {
 
@@ -39,6 +42,35 @@ TEST(DecodeJob, WordsOfTimeAndOutputAreUnderstood) {
   EXPECT_TRUE(jobs->at(0).chosen());
   options.format = "y4m";
   EXPECT_EQ(ParseJobs(options).error().code(), Code::kInvalidArgument);
+}
+
+TEST(DecodeJob, TheSuffixOfTheOutputIsTheFormat) {
+  const std::map<std::string, std::string> formats = {
+      {"out/%d.png", "png"},      {"a.y4m", "y4m"},    {"a.yuv", "rawvideo"},
+      {"{name}.md5", "framemd5"}, {"a", "framemd5"},   {"-", "framemd5"},
+      {"out.d/a", "framemd5"},    {".hid", "framemd5"}};
+  for (const auto& [output, format] : formats) {
+    const auto jobs = Parse({"a.mp4"}, output);
+    ASSERT_TRUE(jobs) << jobs.error();
+    EXPECT_EQ(jobs->at(0).format, format) << output;
+  }
+  const auto unknown = Parse({"a.mp4"}, "out.gif");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code(), Code::kInvalidArgument);
+  EXPECT_NE(unknown.error().message().find(".gif"), std::string::npos);
+  EXPECT_NE(unknown.error().message().find(".png (png)"), std::string::npos);
+  EXPECT_TRUE(Parse({"a.mp4"}, "out.gif", "rawvideo"));
+  // Samples are not pictures.
+  EXPECT_FALSE(Parse({"a.mp4"}, "a.wav"));
+  DecodeOptions audio;
+  audio.files = {"a.mp4"};
+  audio.audio = true;
+  audio.output = "a.mp3";
+  EXPECT_FALSE(ParseJobs(audio));
+  audio.output = "a.f32le";
+  EXPECT_EQ(ParseJobs(audio)->at(0).format, "f32le");
+  audio.output = "a";
+  EXPECT_EQ(ParseJobs(audio)->at(0).format, "wav");
 }
 
 TEST(DecodeJob, APercentSignInANameIsNoNumber) {

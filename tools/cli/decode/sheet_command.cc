@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -101,6 +102,14 @@ Status Draw(VideoDecoder& video, const SheetOptions& options) {
 }
 
 int RunSheet(const GlobalOptions& global, const SheetOptions& options) {
+  const std::string suffix =
+      std::filesystem::path(options.output).extension().string();
+  if (!suffix.empty() && suffix != ".png") {
+    return Fail(Status(Code::kInvalidArgument,
+                       fmt::format("output '{}': a sheet is a PNG file; let "
+                                   "its name end in .png",
+                                   options.output)));
+  }
   Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
   if (!host) return Fail(host.error());
   const Result<Source> source = OpenInput(options.file);
