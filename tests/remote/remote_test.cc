@@ -21,8 +21,8 @@
 #include "tests/support/rows.h"
 #include "tests/support/test_paths.h"
 
-// Backends on a file system that another program serves, and that stops to
-// answer: nobody who asks for another backend waits for it.
+// Backends on a file system that another program serves, and that stops
+// answering: nobody who asks for another backend waits for it.
 namespace bulkhead::tests {
 namespace {
 

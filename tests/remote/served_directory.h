@@ -9,15 +9,15 @@
 
 namespace bulkhead::tests {
 
-// A directory as a program of its own serves it (FUSE), like one of sshfs or of
-// a network: the files of `source`, read-only, at `place`. The kernel remembers
-// no name and no attribute, as for a directory that others write too.
+// Serves a directory by a program of its own (FUSE), as sshfs or a network do:
+// the files of `source`, read-only, at `place`. The kernel remembers no name
+// and no attribute, as for a directory that others write too.
 //
 //   auto served = ServedDirectory::Mount(source, place);
 //   served->Stop();  // Now whoever touches a file waits, for ever if need be.
 //
-// Needs a mount namespace of the caller's own (own_world.h), in which the mount
-// stays until the destructor. Not thread-safe.
+// The caller needs a mount namespace of its own (CLONE_NEWNS), in which the
+// mount stays until the destructor. Not thread-safe.
 class ServedDirectory {
  public:
   // Returns null, with the reason in errno, if the kernel refuses that.

@@ -57,7 +57,7 @@ class RemotePlaces : private kj::TaskSet::ErrorHandler {
   struct Place {
     bool answered = false;
     kj::TimePoint ask_again = kj::origin<kj::TimePoint>();
-    // Of the child that reads, or is stuck.
+    // The child that reads or is stuck has this pid, and ends with `end`.
     pid_t pid = 0;
     ipc::UniqueFd child;
     std::optional<kj::UnixEventPort::FdObserver> end;

@@ -22,8 +22,8 @@
 namespace bulkhead::sandbox {
 namespace {
 
-// What a vendor may map after its zygote was ready. It is read while all wait.
-
+// Returns whether the file is /dev/null, the input and output of a worker that
+// bulkheadd has not given others.
 bool IsNull(const struct stat& file) {
   return S_ISCHR(file.st_mode) && file.st_rdev == makedev(1, 3);
 }

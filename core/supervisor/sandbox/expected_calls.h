@@ -144,8 +144,8 @@ class ExpectedCalls {
   const SessionLockdown lockdown_;
   const bool reads_memory_;
   HeldFiles held_files_;
-  // What workers may map of files beyond what the zygote had mapped. Nothing
-  // else happens while that is read.
+  // Bounds what workers may still map of files that the zygote had not mapped.
+  // Nothing else happens while these are read.
   uint64_t late_bytes_left_ = uint64_t{256} << 20;
   // Nobody but the zygote has the filter that asks before a clone is approved.
   pid_t zygote_ = 0;
