@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kSpareBytes = 64;
 constexpr uint64_t kPageBytes = 4096;
 constexpr uint64_t kStrideAlignment = 64;
-// The number of bytes behind the last row of a plane that decoders may read or
+// The number of bytes after the last row of a plane that decoders may read or
 // write.
 constexpr uint64_t kPlaneSpareBytes = 256;
 // libavcodec's decoders of interlaced video take rows in pairs of blocks, and

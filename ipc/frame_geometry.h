@@ -67,7 +67,7 @@ uint64_t NativeColumns(const PixelLayout& layout, uint32_t width);
 // Computes the layout of a picture whose planes lie in the slot as a decoder
 // made them.
 //
-// Decoders write beyond the picture: whole blocks, and a few bytes behind the
+// Decoders write beyond the picture: whole blocks, and a few bytes after the
 // last. So each plane has room for the rows and columns that the decoders of
 // libavcodec and libdav1d ask for, and a decoder can be given the slot itself.
 // Strides and offsets are multiples of 64.

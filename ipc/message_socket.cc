@@ -144,7 +144,7 @@ Expected<void> SendPacket(int socket, kj::ArrayPtr<const capnp::word> segment,
         return Fail(Code::kBackendLost,
                     "the peer of a control socket has closed it");
       case ETOOMANYREFS:
-        // Nothing tells when others have received their descriptors.
+        // Nothing says when others have received their descriptors.
         if (!deadline.passed()) {
           constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 10'000'000};
           nanosleep(&kPause, nullptr);

@@ -33,7 +33,7 @@ struct RegionHeader {
   // In the worker's region: how many of the frames that it publishes the worker
   // has decoded so far. Once the worker is dead, the host learns by it whether
   // the death interrupted the decoding of the frame that the host waits for, or
-  // that of the one behind it. Unused in the host's region.
+  // that of the one after it. Unused in the host's region.
   std::atomic<uint32_t> decoded;
   uint32_t reserved[10];
 };

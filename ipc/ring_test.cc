@@ -240,7 +240,7 @@ TEST_F(RingTest, SkipsThatLeadNowhereAreMisbehaviour) {
   // A skip at the start of the ring.
   PublishRaw({kSkip, 8, 0}, 24);
   ExpectReadMisbehaved();
-  // A skip with nothing behind it, and one with another skip behind it.
+  // A skip with nothing after it, and one with another skip after it.
   PublishRaw({8, 0, kSkip}, 24);
   ASSERT_TRUE(reader_.TryRead().value());
   ExpectReadMisbehaved();
@@ -249,7 +249,7 @@ TEST_F(RingTest, SkipsThatLeadNowhereAreMisbehaviour) {
   ring_->ring()[0] = kSkip;
   ring_->header()->write_cursor = kRingBytes + 16;
   ExpectReadMisbehaved();
-  // A skip with half a record behind it.
+  // A skip with half a record after it.
   ring_->ring()[0] = 16;
   ExpectReadMisbehaved();
 }

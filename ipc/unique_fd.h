@@ -16,7 +16,7 @@ namespace bulkhead::ipc {
 // is free, and in an application that has closed 0, 1 or 2 its own output would
 // then go into a socket or a file of ours. So the constructor moves those
 // numbers up, with close-on-exec; if no other is left, the object owns nothing
-// and errno tells why.
+// and errno says why.
 class UniqueFd {
  public:
   UniqueFd() = default;

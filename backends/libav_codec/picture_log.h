@@ -15,7 +15,7 @@ extern "C" {
 
 namespace bulkhead::libav_codec {
 
-// Tells which pictures are damaged, from the lines that libavcodec logs while
+// Says which pictures are damaged, from the lines that libavcodec logs while
 // it decodes them.
 //
 //     context->reordered_opaque = log.NextPacket(keyframe, pts);
@@ -32,7 +32,7 @@ namespace bulkhead::libav_codec {
 // picture, and later pictures refer to it too; so all are damaged up to the
 // next keyframe, except that those shown before it may refer to it as well, and
 // that only those shown before a keyframe refer to one shown before it. So are
-// those behind a damaged picture of H.264 with CAVLC, also where none
+// those after a damaged picture of H.264 with CAVLC, also where none
 // refers to it: parts of it show in the next picture of the same thread.
 //
 // A line belongs to the packet whose number its context has: libavcodec copies

@@ -171,7 +171,7 @@ typedef struct bulkhead_side_data {
  *   checked against the stream.
  * [codec-3] extradata and packets are framed as FFmpeg's demuxers give them.
  *   H.264 and HEVC: if extradata is an avcC or hvcC record (its first byte is
- *   1), packets hold NAL units behind their lengths; otherwise Annex B. AV1:
+ *   1), packets hold NAL units after their lengths; otherwise Annex B. AV1:
  *   extradata is empty, an av1C record (its first byte is 0x81) or OBUs; a
  *   packet is one temporal unit of OBUs with sizes, without an av1C record. */
 typedef struct bulkhead_codec_parameters {

@@ -66,7 +66,7 @@ int OpenBeneath(int directory, const std::string& path, int flags,
   how.flags = static_cast<unsigned>(flags | O_CLOEXEC);
   how.resolve = resolve;
   // EAGAIN means that something was renamed meanwhile, anywhere on the machine,
-  // so that the kernel could not tell whether a walk through ".." stayed below
+  // so that the kernel could not say whether a walk through ".." stayed below
   // the directory. A machine that renames files all the time (a build) makes
   // many walks in a row fail.
   constexpr int kAttempts = 1000;

@@ -21,7 +21,7 @@ struct BelievedUsers {
   // if it maps all.
   std::optional<uid_t> unmapped;
 
-  // Returns those of this process. Where /proc does not tell which users are
+  // Returns those of this process. Where /proc does not say which users are
   // mapped, 65534 counts as unmapped.
   static BelievedUsers OfThisProcess();
 

@@ -7,7 +7,7 @@
 
 namespace bulkhead {
 
-// Hashes pictures, so that the application and bulkheadd can tell whether two
+// Hashes pictures, so that the application and bulkheadd can say whether two
 // decoders gave the same one without keeping or sending pixels
 // (HostOptions::shadow, VideoOptions::on_failure).
 //

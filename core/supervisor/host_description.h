@@ -3,9 +3,9 @@
 
 #include <sys/types.h>
 
-#include "core/supervisor/backend/host_counters.h"
-#include "core/supervisor/backend/kept_counts.h"
 #include "core/supervisor/catalog/catalog.h"
+#include "core/supervisor/records/host_counters.h"
+#include "core/supervisor/records/kept_counts.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::supervisor {
@@ -15,7 +15,7 @@ namespace bulkhead::supervisor {
 void DescribeRunning(const Catalog& catalog, const HostCounters& counters,
                      ipc::schema::HostDescription::Builder out);
 
-// Tells what was counted of each backend, its open sessions included.
+// Says what was counted of each backend, its open sessions included.
 void DescribeCounts(const Catalog& catalog, const KeptCounts& kept,
                     ipc::schema::HostDescription::Builder out);
 

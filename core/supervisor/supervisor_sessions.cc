@@ -29,7 +29,7 @@ constexpr milliseconds kExitPatience{2'000};
 // The descriptors of openSession.
 constexpr size_t kSessionDescriptors = 4;
 
-// `stopped` tells whether the worker was stopped when it was killed.
+// `stopped` says whether the worker was stopped when it was killed.
 Backend::ReportedExit ToReportedExit(schema::SessionEnd::Reader end,
                                      bool stopped) {
   using Seen = schema::SessionEnd::Seen;

@@ -297,7 +297,7 @@ TEST_P(Abuse, HurtsNobodyElse) {
     most.Look(*host_);
     ++rounds;
   }
-  // An abuse that ends at once is looked at behind its end at the latest.
+  // An abuse that ends at once is looked at after its end at the latest.
   most.Look(*host_);
   const auto took =
       std::chrono::duration_cast<milliseconds>(Clock::now() - began);

@@ -173,7 +173,7 @@ TEST(Times, FollowFromDecodingTimes) {
       ExpectFramesAtTheirTimes(*host, *cut);
     }
   }
-  // Of pictures that are packed behind others, no packet has the time.
+  // Of pictures that are packed after others, no packet has the time.
   constexpr CodecRow kPacked{"times_packed", "-c:v libxvid -g 12 -bf 2",
                              nullptr};
   const auto packed = MakeCell(kPacked, {"avi", CellKind::kAsMuxed});

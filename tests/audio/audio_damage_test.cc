@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Damages audio files in generated ways. Whatever is damaged, the samples that
-// are delivered are those that ffmpeg decodes from the damaged file, one behind
+// are delivered are those that ffmpeg decodes from the damaged file, one after
 // the other, with silence only where something is told, the same in a pass and
 // in ranges.
 #include <gtest/gtest.h>

@@ -79,7 +79,7 @@ TEST_F(IntactAudio, PagesOfOgg) {
   }
 }
 
-// A short sound has one page, which tells what to leave out at its end.
+// A short sound has one page, which says what to leave out at its end.
 TEST_F(IntactAudio, ShortSounds) {
   for (const EncodedSound& sound : std::vector<EncodedSound>{
            {"short.ogg", {"-c:a", "libvorbis"}},
@@ -147,7 +147,7 @@ TEST_F(IntactAudio, APartOfFlacIsWholeIfItsLastFrameIs) {
   EXPECT_FALSE(DamageOf(torn)[0].estimated);
 }
 
-// libavformat times a short block of Vorbis behind a long one too late, and a
+// libavformat times a short block of Vorbis after a long one too late, and a
 // copy keeps that; granules of Ogg are off in a copy.
 TEST_F(IntactAudio, CopiesIntoOtherContainers) {
   const std::string folder = TemporaryDirectory() + "/";

@@ -66,7 +66,7 @@ struct Rejected {
   bool is_exact = true;  // the number of samples is no estimate
 };
 
-// The parsers of raw streams do not tell where a packet is.
+// The parsers of raw streams do not say where a packet is.
 bool HasPositions(const Rejected& kind) {
   return !std::string(kind.name).starts_with("raw.");
 }
@@ -137,7 +137,7 @@ TEST_F(AudioDamage, ARejectedPacketIsSilenceOfItsLengthAtItsPlace) {
   }
 }
 
-// Where the header tells how much the file should have, its end is not lost
+// Where the header says how much the file should have, its end is not lost
 // without a word.
 TEST_F(AudioDamage, AFileThatIsCutOffSaysSo) {
   struct Kind {
@@ -212,7 +212,7 @@ TEST_P(AudioDamageOn, ALostPacketIsAnErrorOrSilence) {
   EXPECT_GE(*damage[0].first_byte, middle - 1000);
   EXPECT_LE(*damage[0].last_byte, middle + 5000);
 
-  // The samples before and behind the damage can be had.
+  // The samples before and after the damage can be had.
   const size_t end = damage[0].first_sample + damage[0].samples;
   AudioDecoder skipping = Open(path, OnCorrupt::kSkip).value();
   const AudioSamples whole = skipping.AllSamples().value();
@@ -277,7 +277,7 @@ TEST_P(AudioDamageOn, AFileThatShrinksBeforeItIsReadHasTheLengthOfItsHeader) {
   if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";
   AudioDecoder audio = Open(path, OnCorrupt::kSkip).value();
   ASSERT_TRUE(Range(audio, 0, 1000));
-  // Behind the headers, within the first frame.
+  // After the headers, within the first frame.
   std::filesystem::resize_file(path, 9000);
   const auto whole = audio.AllSamples();
   ASSERT_TRUE(whole) << whole.error();

@@ -332,7 +332,7 @@ TEST_F(BreachTest, WhatABackendSaysOfDamageIsQuoted) {
   }
 }
 
-// [bad-2]: a backend that finds the damage later need not tell where it was.
+// [bad-2]: a backend that finds the damage later need not say where it was.
 TEST_F(BreachTest, DamageThatIsFoundLateBelongsToThePacketWithoutAFrame) {
   if (clip_.empty()) return;
   auto video = Open("reject_late", OnCorrupt::kSkip).value();

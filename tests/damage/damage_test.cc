@@ -139,7 +139,7 @@ void DamagedFiles::CheckAgainst(const VideoDecoder& video,
   // Pictures without a time cannot be looked up in the list of damage.
   uint64_t missing_without_time = 0;
   for (const MarkedFrame& frame : reference) {
-    // Damage has put the picture behind a later one.
+    // Damage has put the picture after a later one.
     const bool late = latest != INT64_MIN && frame.pts <= latest;
     latest = std::max(latest, frame.pts);
     if (frame.marked || late) continue;

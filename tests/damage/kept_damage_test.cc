@@ -187,7 +187,7 @@ class KeptDamage : public testing::TestWithParam<Kept> {
   std::vector<FilePacket> packets_;
 };
 
-// Decodes a damaged file on behind each error. Returns the number of wrong
+// Decodes a damaged file on after each error. Returns the number of wrong
 // pictures.
 size_t KeptDamage::Check(const std::string& path, const Hashes& intact,
                          Told& told) {

@@ -3,7 +3,7 @@
 // Damaged files as a person who watches wants them: OnCorrupt::kShow delivers
 // exactly the pictures that the ffmpeg command shows, in the same order. Each
 // frame of the index is then either shown or listed as damage. Pictures that
-// damage has put behind later ones have no place in the index, and are left
+// damage has put after later ones have no place in the index, and are left
 // out.
 
 #include <gtest/gtest.h>
@@ -183,7 +183,7 @@ TEST_F(ShowTest, EveryPictureThatFfmpegShows) {
       Cases(), compared_, frames_, damaged_, lost_, late_);
 }
 
-// The damage of these cases makes libavcodec give pictures behind later ones.
+// The damage of these cases makes libavcodec give pictures after later ones.
 TEST_F(ShowTest, WhatComesTooLateIsLostAndNotShownAsWell) {
   for (const uint32_t seed : {1151, 1161}) CheckCase(seed);
 }

@@ -402,7 +402,7 @@ TEST_F(FailoverTest, AFaultyFileIsNoReason) {
   EXPECT_EQ(none.error().code(), Code::kBadInput);
   EXPECT_THAT(none.error().message(), testing::Not(HasSubstr("on_failure")));
 
-  // Damages frames behind the first ones.
+  // Damages frames after the first ones.
   const std::string damaged = TemporaryDirectory() + "/damaged.mp4";
   std::ifstream file(clip_, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};

@@ -64,7 +64,7 @@ struct Input {
 
 // A call of the application. Fills `hashes` with what it got: frames, samples,
 // metadata. The Status says why it did not get all of it. Stores how many
-// workers replaced another one, where the call tells that.
+// workers replaced another one, where the call says that.
 using Act = Status (*)(Host& host, const Input& input, Hashes& hashes,
                        std::optional<uint32_t>& restarts);
 

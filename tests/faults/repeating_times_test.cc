@@ -40,7 +40,7 @@ std::string Joined(const std::vector<std::string>& sources) {
   return path;
 }
 
-// Returns the hashes of all frames; kills the worker behind frame `kill_at`.
+// Returns the hashes of all frames; kills the worker after frame `kill_at`.
 std::vector<std::string> Decode(Host& host, const std::string& path,
                                 size_t kill_at) {
   auto video = host.OpenVideo(path, {.device = "cpu"});

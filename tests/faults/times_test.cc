@@ -33,7 +33,7 @@ constexpr uint32_t kSlots = 2;  // frames that a worker can be ahead
 // The timestamp and the duration of each frame.
 using Times = std::vector<std::pair<std::optional<int64_t>, int64_t>>;
 
-// Kills the worker behind frame `kill_at`; never if it is 0.
+// Kills the worker after frame `kill_at`; never if it is 0.
 Times Decode(Host& host, const std::string& path, size_t kill_at) {
   auto video = host.OpenVideo(path, {.device = "cpu"});
   EXPECT_TRUE(video) << video.error();
@@ -70,7 +70,7 @@ Times ExpectSameTimesAfterADeath(const std::string& clip) {
 }
 
 // Sets the default duration of the samples of each fragment to 0, which stands
-// in its header behind the track and what the flags say.
+// in its header after the track and what the flags say.
 void ForgetDurations(std::string& mp4) {
   constexpr size_t kFlags = 7;      // the last byte of the flags
   constexpr size_t kOptional = 12;  // the fields that the flags tell of

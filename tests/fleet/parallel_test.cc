@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The page about GNU parallel does what it shows: two "machines" are this one,
-// behind an sshd on two addresses.
+// reached through an sshd on two addresses.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   while (size >= 3) {
     const size_t bytes = std::min<size_t>(data[0] << 8 | data[1], size - 3);
     const uint8_t flags = data[2];
-    // A copy of its own, so that a read behind the padding is found.
+    // A copy of its own, so that a read after the padding is found.
     std::vector<uint8_t> packet_bytes(data + 3, data + 3 + bytes);
     packet_bytes.resize(bytes + AV_INPUT_BUFFER_PADDING_SIZE);
     packet_bytes.shrink_to_fit();

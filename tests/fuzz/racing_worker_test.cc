@@ -138,7 +138,7 @@ class RacingWorker {
     all_slots_.emplace_back(slots);
     slots_.store(slots);
   }
-  // Tells how far the host has read, which a worker sees as well.
+  // Says how far the host has read, which a worker sees as well.
   void Read(uint64_t cursor) { read_.store(cursor); }
 
  private:
@@ -170,7 +170,7 @@ class RacingWorker {
     std::this_thread::yield();
   }
 
-  // Publishes another reply, behind what the host has read.
+  // Publishes another reply, after what the host has read.
   void Publish() {
     reply_ = &replies_[random_() % replies_.size()];
     begin_ = written_;

@@ -2,7 +2,7 @@
 //
 // Fuzzes what a host makes of the replies of a worker: reading the ring, the
 // messages, their validation, and the frames and samples that they publish. The
-// first byte of the input tells what the host has asked for; the rest is what
+// first byte of the input says what the host has asked for; the rest is what
 // the worker writes into its ring, record by record.
 
 #include <algorithm>

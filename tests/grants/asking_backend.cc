@@ -67,7 +67,7 @@ bool OpenDevice(const char* path) {
   return fd >= 0 && UseDevice();
 }
 
-// Calls ioctl without a descriptor. EBADF tells that the filter allowed the
+// Calls ioctl without a descriptor. EBADF says that the filter allowed the
 // call.
 bool Ioctl(const std::string& type) {
   errno = 0;

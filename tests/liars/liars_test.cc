@@ -560,7 +560,7 @@ TEST_F(LiarsTest, AnotherSessionsProcessIsNotTaken) {
   });
 }
 
-// A worker may claim that it died over the frame behind the one that the host
+// A worker may claim that it died over the frame after the one that the host
 // waits for. It is believed once a session, by one frame: no session has more
 // workers by that, and a frame is refused one session later at most.
 TEST_F(LiarsTest, AClaimToBeAheadIsBounded) {

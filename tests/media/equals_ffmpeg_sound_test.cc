@@ -60,7 +60,7 @@ std::vector<SampleFile> Files() {
   return files;
 }
 
-// Returns true for a file whose header tells more sound than it has: its end is
+// Returns true for a file whose header declares more sound than it has: its end is
 // damage, where ffmpeg takes it for that of a shorter file.
 bool LacksItsEnd(const SampleFile& file) {
   return file.name == "derived__truncated_vp8.webm";

@@ -58,7 +58,7 @@ std::string BytesOf(const std::string& hex) {
   return bytes;
 }
 
-// Writes the clips and bytes that the words name one behind the other.
+// Writes the clips and bytes that the words name one after the other.
 Status Join(std::istream& words, const std::string& path) {
   std::string joined;
   for (std::string word; words >> word;) {

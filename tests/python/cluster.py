@@ -77,7 +77,7 @@ def make_inputs(directory):
     inputs = []
     for number in range(1, SOUND + 1):
         inputs.append(directory / f"clip{number}.mp4")
-        # Rows of 160 pixels have padding behind them in Bulkhead's memory, of 192 none.
+        # Rows of 160 pixels have padding after them in Bulkhead's memory, of 192 none.
         size, seconds = ("160x120", "192x120")[number % 2], number % 3 + 1
         ffmpeg(
             "-f", "lavfi", "-i", f"testsrc=size={size}:rate=24:duration={seconds}",

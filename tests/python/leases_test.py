@@ -373,7 +373,7 @@ class Rows(unittest.TestCase):
     def open(self, output_format=_core.OutputFormat.rgb):
         options = _core.VideoOptions()
         options.output_format = output_format
-        self.path = clip("rows.mp4", size="80x48")  # 80 pixels have padding behind them.
+        self.path = clip("rows.mp4", size="80x48")  # 80 pixels have padding after them.
         return bulkhead.Host().core().open_video(
             _core.Source.from_path(os.fsencode(self.path)), options
         )

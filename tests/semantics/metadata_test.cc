@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the metadata of containers and streams, from decoders and from
-// Host::Probe: one test for each row of the README's table.
+// Host::Probe: what the README says, case by case.
 // tests/sources/metadata_test.cc compares every value with ffprobe's.
 #include "bulkhead/metadata.h"
 

@@ -38,7 +38,7 @@ constexpr Turn kTurns[] = {
 std::string TurnedClip(const Turn& turn) {
   std::ifstream in(Generate(Clip::kH264).value(), std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  // The box is of version 0: the matrix is 40 bytes behind the type.
+  // The box is of version 0: the matrix is 40 bytes after the type.
   const size_t at = bytes.find("tkhd") + 44;
   for (size_t i = 0; i < 4; ++i) {
     // The matrix has rows of three numbers, of 16.16 bits and big-endian.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests what each request for frames of a VideoDecoder returns, and the code if
-// it fails: one test for each row of the README's table.
+// it fails: what the README says, case by case.
 #include <limits>
 #include <optional>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests WAV files that are written by hand, so that the expected samples do not
-// come from FFmpeg: one test for each row of the README's table.
+// come from FFmpeg: what the README says, case by case.
 #include <gtest/gtest.h>
 
 #include <cmath>

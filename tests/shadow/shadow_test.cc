@@ -228,7 +228,7 @@ TEST(Shadow, HonestBackendsDoNotDiffer) {
   EXPECT_EQ(report.trials, 0u);
 }
 
-// Decodes the rest of the stream and goes on behind damage.
+// Decodes the rest of the stream and goes on after damage.
 void DecodeOn(VideoDecoder& video) {
   for (auto frame = video.Next(); !frame || *frame; frame = video.Next()) {
     if (!frame && frame.error().code() != Code::kBadInput) return;

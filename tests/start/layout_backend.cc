@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backend `cpu`, which tells what its process has in common with others.
+// The backend `cpu`, which says what its process has in common with others.
 // With the option `report`, open fails, and the reason is the report:
 //
 //   token=   drawn while the object was loaded

@@ -23,7 +23,7 @@ std::string HashOf(std::span<const std::byte> packed);
 // decoding fails.
 std::vector<std::string> HashesOfRest(VideoDecoder& video);
 
-// Returns the hashes of the first frames of a file, at most `most`, and behind
+// Returns the hashes of the first frames of a file, at most `most`, and after
 // them the name of the error's code if decoding failed.
 std::vector<std::string> HashesOrError(Host& host, const std::string& path,
                                        const VideoOptions& options,

@@ -26,7 +26,7 @@ struct RunOptions {
   int rounds = 7;
   // One round of the least that runs every part: for tests, not for figures.
   bool quick = false;
-  // The load average before the run, which tells whether the machine was busy.
+  // The load average before the run, which says whether the machine was busy.
   double load_before = 0;
 };
 

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The shared object that is copied, with its entry function and its line in
-// RECORD behind the path.
+// RECORD after the path.
 struct Original {
   fs::path object;
   std::string symbol;

@@ -121,7 +121,7 @@ class Command {
   Command& AddSubcommand(const std::string& name, const std::string& purpose);
   // The user may name one subcommand, or none.
   void TakeOneSubcommand();
-  // The options of this Command may also stand behind a subcommand.
+  // The options of this Command may also stand after a subcommand.
   void TakeOptionsBehindSubcommands();
   // Calls `chosen` at the end of parsing if the user named this subcommand.
   void OnChosen(std::function<void()> chosen);

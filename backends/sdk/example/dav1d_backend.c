@@ -270,7 +270,7 @@ static bulkhead_result receive_frame(bulkhead_decoder* self,
   bulkhead_frame out = {.size = sizeof(out)};
   int error;
   /* libdav1d forgets the error of a picture if another one is ready, and would
-   * go on behind it: [memory-1]. */
+   * go on after it: [memory-1]. */
   if (!picture || self->starved) {
     free(picture);
     return fail(self, "a picture", DAV1D_ERR(ENOMEM));

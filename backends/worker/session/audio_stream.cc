@@ -160,7 +160,7 @@ ipc::Expected<void> AudioStream::TellLost() {
   const int64_t from = renderer_->reader().converter().format().sample_rate;
   const int64_t to = renderer_->format().sample_rate;
   for (const LostSamples& lost : renderer_->TakeLost()) {
-    // Rounded outward, since a resampler mixes neighbours. Decoding anew behind
+    // Rounded outward, since a resampler mixes neighbours. Decoding anew after
     // a full table of packets meets damage and notes again.
     const bool is_note = ipc::IsNote(lost.sign);
     int64_t& told_until = is_note ? noted_until_ : lost_until_;

@@ -68,7 +68,7 @@ Result<std::vector<int64_t>> PlanClips(const IndexClips& request,
                                          ": there are " +
                                          std::to_string(count));
   }
-  // A step longer than the stream leads behind its end, however long it is.
+  // A step longer than the stream leads past its end, however long it is.
   const int64_t step =
       std::min<int64_t>(static_cast<int64_t>(std::min(
                             request.indices_between_frames, frame_count)),

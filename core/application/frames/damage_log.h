@@ -32,7 +32,7 @@ struct Damage {
   // The file lacks the frames at its end, so that they have no number: `frames`
   // is an estimate, and `position` the first of the lost bytes.
   bool not_in_index = false;
-  // Then, the byte behind the lost ones. Without that, the frame is somewhere
+  // Then, the byte after the lost ones. Without that, the frame is somewhere
   // from `position` to here, and has no number.
   int64_t end_position = -1;
   // Then, of a file that is cut off: the size that its headers tell.
@@ -44,7 +44,7 @@ struct Damage {
 std::optional<double> TimeOf(int64_t pts, double seconds_per_unit);
 
 // Returns whether the damage is that of the frame which is next in the pass
-// that met it. Else nothing tells which frame it is.
+// that met it. Else nothing says which frame it is.
 inline bool HasPlace(const Damage& damage) {
   return damage.frames == 1 && damage.end_position < 0;
 }
@@ -71,7 +71,7 @@ class DamageLog {
   std::string WordsAbout(std::optional<uint64_t> frame) const;
   // Returns true if one of the frames from `first` to `last` is damaged.
   bool Has(uint64_t first, uint64_t last) const;
-  // Returns the ranges by frame number, behind them one range for all damage
+  // Returns the ranges by frame number, after them one range for all damage
   // whose frame is unknown, then the ends that are missing, and last the notes
   // by their place in the file.
   std::vector<DamagedRange> Ranges(double seconds_per_unit) const;

@@ -12,7 +12,7 @@
 
 namespace bulkhead::session {
 
-// Tells which frame of a stream is on the screen at a given time. A player
+// Says which frame of a stream is on the screen at a given time. A player
 // shows frame i from its timestamp until the timestamp of frame i + 1, whatever
 // the durations say, and the last frame until the stream ends. So there is no
 // time between begin() and end() at which nothing is shown, even where

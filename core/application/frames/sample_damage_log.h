@@ -46,7 +46,7 @@ class SampleDamageLog {
   void Add(const SampleDamage& damage);
   // Returns the first run that has a sample of [first, end). Notes have none.
   std::optional<SampleDamage> FirstIn(int64_t first, int64_t end) const;
-  // Returns the runs in order, and behind them the notes. Sample 0 is played at
+  // Returns the runs in order, and after them the notes. Sample 0 is played at
   // `begin_seconds`.
   std::vector<DamagedSamples> Ranges(double begin_seconds, double rate) const;
 

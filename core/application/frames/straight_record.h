@@ -17,7 +17,7 @@ namespace bulkhead::session {
 // FrameAt() must return the frame that a straight pass shows, but has to seek
 // in order to be quick. The index tells at which frames decoding may begin. It
 // knows nothing of damage, since a decoder of a damaged stream goes on with
-// whatever it had before; nor of what libavformat guesses behind a seek: times
+// whatever it had before; nor of what libavformat guesses after a seek: times
 // and positions of raw streams, and which pictures of an open GOP are missing.
 //
 // A pass from an entry is believed as long as it shows each frame of the index

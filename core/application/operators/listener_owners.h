@@ -9,7 +9,7 @@
 namespace bulkhead::operators {
 
 // Returns who made each Unix socket that listens in this network namespace, by
-// its inode as in /proc/net/unix. The kernel tells that without a connection
+// its inode as in /proc/net/unix. The kernel says that without a connection
 // (NETLINK_SOCK_DIAG), so that nobody has to be connected to in order to learn
 // that it is a stranger.
 //

@@ -80,8 +80,8 @@ class AudioSession final : public StreamSession {
   std::optional<OpenedAudio> opened_;  // reported by the first worker
   std::optional<AudioLink> audio_;     // link to the live worker
   SampleDamageLog damage_;
-  int64_t known_end_ = 0;    // behind the last sample that any fetch had
-  int64_t fetched_end_ = 0;  // behind the last sample of the latest fetch
+  int64_t known_end_ = 0;    // after the last sample that any fetch had
+  int64_t fetched_end_ = 0;  // after the last sample of the latest fetch
   bool playing_ = false;     // the worker's play continues after the last fetch
 };
 

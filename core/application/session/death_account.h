@@ -13,7 +13,7 @@
 
 namespace bulkhead::session {
 
-// Tells where in its input a session is, how many of its workers have died
+// Says where in its input a session is, how many of its workers have died
 // there, and whether another worker is worth trying. Holds everything that
 // WorkerRecovery decides about a death; starts, sends and asks nothing, so that
 // each decision can be tested by itself.
@@ -38,9 +38,9 @@ namespace bulkhead::session {
 //   more innocent deaths than restarts       give up: kBackendLost
 //   otherwise                                try again with another worker
 //
-// A worker may die over the frame behind the one that the caller waits for,
+// A worker may die over the frame after the one that the caller waits for,
 // which it was still converting (VideoLink::was_ahead). The death is then
-// counted for the frame behind and never ends the attempts: the next worker,
+// counted for the frame after and never ends the attempts: the next worker,
 // which converts each frame before it decodes on, gets the wanted one.
 //
 // A kill is an innocent death by a signal that Bulkhead did not send and no
@@ -66,7 +66,7 @@ class DeathAccount {
   // Sets the frame or sample that the caller waits for.
   void Want(uint64_t frame);
   // Records that the death to be counted next is that of a worker which was at
-  // the frame behind the wanted one.
+  // the frame after the wanted one.
   void DiedAhead() { ahead_ = true; }
   // Returns the frame or sample that a death which happens now is counted for.
   uint64_t wanted() const { return wanted_ + (ahead_ ? 1 : 0); }
@@ -87,7 +87,7 @@ class DeathAccount {
     std::string reason;
   };
   // Counts a death. `death` is the code of the error that the session got,
-  // `verdict` the answer of bulkheadd. `overdue` tells whether the call of the
+  // `verdict` the answer of bulkheadd. `overdue` says whether the call of the
   // application has used up its time. Returns nullopt if another worker is to
   // repeat the step.
   std::optional<GivenUp> Count(Code death, const ExitVerdict& verdict,
@@ -107,7 +107,7 @@ class DeathAccount {
   bool opened_ = false;
   uint64_t wanted_ = 0;
   bool ahead_ = false;
-  // The frame behind a wanted one that was blamed for a death. The death counts
+  // The frame after a wanted one that was blamed for a death. The death counts
   // again once the frame is wanted itself.
   std::optional<uint64_t> blamed_ahead_;
   uint32_t blamed_ = 0;

@@ -274,7 +274,7 @@ TEST_F(DeathAccountTest, ADeathOverTheFrameBehindCountsForThatFrame) {
   EXPECT_EQ(account_.attempt(), 2u);
   account_.Progressed();
   EXPECT_FALSE(account_.blamed());
-  // The delivery of the frame behind acquits the input.
+  // The delivery of the frame after acquits the input.
   account_.Want(8);
   EXPECT_TRUE(account_.blamed());
   EXPECT_EQ(account_.attempt(), 2u);

@@ -14,7 +14,7 @@
 
 namespace bulkhead::session {
 
-// Tells whether the device that the caller named declares that it does not
+// Says whether the device that the caller named declares that it does not
 // decode the stream, and which devices do. Asks a worker what the stream is:
 // neither the application nor bulkheadd reads media. The worker runs
 // Bulkhead's demuxers and no code of its vendor's; it is one of the device that

@@ -76,7 +76,7 @@ class FrameFinder {
   Result<Pass> Seek(VideoLink& video, uint64_t i, bool from_beginning);
   Status Start(VideoLink& video, uint64_t i, bool from_beginning);
   Result<Found> FindByCounting(VideoLink& video, uint64_t i);
-  // Finds the first sound frame behind `i` that is nearer to `i` than the frame
+  // Finds the first sound frame after `i` that is nearer to `i` than the frame
   // `before`; returns damage if there is none.
   Result<Found> FindLater(VideoLink& video, uint64_t i,
                           std::optional<uint64_t> before);

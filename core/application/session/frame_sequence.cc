@@ -290,7 +290,7 @@ Result<uint64_t> FrameSequence::DropSeen(VideoLink& video, Entry entry,
         (first > 0 && recorded.position != seen.position)) {
       return uint64_t{0};
     }
-    // Other durations here mean other durations behind the record too.
+    // Other durations here mean other durations after the record too.
     if (compares_durations && seen.fingerprint != 0 &&
         recorded.duration != seen.duration) {
       return uint64_t{0};

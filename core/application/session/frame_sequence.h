@@ -29,7 +29,7 @@ namespace bulkhead::session {
 // seek exactly, timestamps that repeat, durations that libavformat knows only
 // after a seek), the worker decodes from the beginning instead, which always
 // matches unless the file was changed. So it does where timestamps begin anew
-// behind the record: a play that leaves out what is before the record would
+// after the record: a play that leaves out what is before the record would
 // leave out those frames too.
 //
 // A worker of another device (failover.h) may make other pictures. Its first
@@ -91,7 +91,7 @@ class FrameSequence {
     bool delivered = false;
   };
 
-  // Returns whether the play of a new worker, behind the frames that come
+  // Returns whether the play of a new worker, after the frames that come
   // again, left out a frame for its early timestamp. Timestamps that repeat, as
   // in recordings that were joined, have such frames, and the caller waits for
   // them.

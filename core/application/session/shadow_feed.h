@@ -49,7 +49,7 @@ class ShadowFeed {
   // of the one that the stream began on.
   void Show(const WorkerLink* worker, const PublishedFrame& frame,
             uint64_t number, bool in_order);
-  // Tells that Next() has come to the end, behind `frames` frames.
+  // Says that Next() has come to the end, after `frames` frames.
   void End(uint64_t frames);
 
  private:

@@ -133,7 +133,7 @@ class VideoSession final : public StreamSession {
   // that the file is as long as it was. What did not come is damage, and an
   // error if that is what on_corrupt says.
   Status CheckEnd();
-  // Records the loss of the frames behind the first `got` if the file has
+  // Records the loss of the frames after the first `got` if the file has
   // become shorter. Returns false if there is none.
   bool AddUncounted(uint64_t got);
   Frame MakeFrame(PublishedFrame&& published, uint64_t index) const;
@@ -156,7 +156,7 @@ class VideoSession final : public StreamSession {
   std::optional<FrameFinder> finder_;  // set once there is an index
   // The index lists every frame of the file as it was when it was opened.
   bool index_is_whole_ = false;
-  // The frames behind the index that the file has lost since it was opened.
+  // The frames after the index that the file has lost since it was opened.
   uint64_t lost_frames_ = 0;
   std::optional<FrameTimes> times_;     // for the frames of the index
   std::optional<NearbyFinder> nearby_;  // replaces finder_ if kApproximate

@@ -63,7 +63,7 @@ std::string VideoSession::DescribeDamaged(const Damage& damage) const {
     text += (damage.silent ? " is missing: " : " is damaged: ") + sign;
   }
   if (damage.silent) {
-    // Nothing but another decoder can tell which of the two it is.
+    // Nothing but another decoder can say which of the two it is.
     text += "; backend " + metadata_.backend +
             " gave neither a picture nor an error for it before it gave later "
             "ones or ended the stream, so the file is damaged there or before, "
@@ -115,7 +115,7 @@ Status VideoSession::CheckEnd() {
 bool VideoSession::AddUncounted(uint64_t got) {
   const auto told = metadata_.frame_count_from_header;
   if (input().lost_bytes() == 0 || (told && *told <= got)) return false;
-  // Where the header does not tell how many frames there were, it is at least
+  // Where the header does not say how many frames there were, it is at least
   // one.
   damage_.Add(
       {.sign = ipc::DamageSign::kShrunk, .frames = told ? *told - got : 1});

@@ -118,7 +118,7 @@ class WorkerRecovery {
 
   // Sets the frame or sample that the caller waits for from now on.
   void Want(uint64_t frame) { account_.Want(frame); }
-  // Records that the worker, which has died, was at the frame behind the wanted
+  // Records that the worker, which has died, was at the frame after the wanted
   // one.
   void DiedAhead() { account_.DiedAhead(); }
   // Records that the caller gets the frame: forgets earlier deaths and acquits

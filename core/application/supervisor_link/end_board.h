@@ -20,7 +20,7 @@ namespace bulkhead::session {
 class EndBoard : public std::enable_shared_from_this<EndBoard> {
  public:
   // The place of one session, free again once it is destroyed. An empty place
-  // tells nothing. Movable, not thread-safe.
+  // says nothing. Movable, not thread-safe.
   class Place {
    public:
     Place() = default;

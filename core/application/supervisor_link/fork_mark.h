@@ -7,7 +7,7 @@
 
 namespace bulkhead {
 
-// Tells whether the calling process is a fork() of the process that made the
+// Says whether the calling process is a fork() of the process that made the
 // mark, and so shares descriptors and memory that belong to its parent.
 //
 // The mark is a page that fork() leaves empty (MADV_WIPEONFORK). Reading it

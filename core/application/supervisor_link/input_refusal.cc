@@ -12,7 +12,7 @@ namespace bulkhead::session {
 
 namespace {
 
-// Hashes each text behind its length, so that no two lists give the same bytes.
+// Hashes each text after its length, so that no two lists give the same bytes.
 std::string KeyOf(
     const std::string& identity, const std::vector<int64_t>& numbers,
     const std::vector<std::pair<std::string, std::string>>& texts) {

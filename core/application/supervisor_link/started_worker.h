@@ -34,7 +34,7 @@ struct SessionRequest {
   uint64_t continues = 0;
   uint64_t continues_generation = 0;
   // Called if the backend does not run and declares what it decodes, with the
-  // name of another device whose worker can tell what the input is. Unless it
+  // name of another device whose worker can say what the input is. Unless it
   // returns OK, the backend is not started, and the session fails with that
   // error. Empty: the backend is started.
   std::function<Status(const std::string& describer)> vet = {};

@@ -15,7 +15,7 @@ namespace bulkhead::session {
 
 // Returns the identity of a file in its present state.
 std::string IdentityOf(const struct stat& file);
-// Returns the identity of bytes behind a reader of the application. The
+// Returns the identity of bytes that a reader of the application has. The
 // application vouches that the name always means the same bytes.
 std::string IdentityOf(const std::string& name, int64_t bytes);
 // Returns the identity of bytes in memory: a hash of their content. Content of

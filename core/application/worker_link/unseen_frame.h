@@ -33,7 +33,7 @@ struct UnseenFrame {
   // Quotes the backend about a lost frame, or libavformat where it stopped
   // (kStopped); empty otherwise.
   std::string words = {};
-  // Only for kNotInIndex: the offset behind the lost bytes, and the size that
+  // Only for kNotInIndex: the offset after the lost bytes, and the size that
   // the file should have; -1: unknown.
   int64_t end_position = -1;
   int64_t declared_size = -1;

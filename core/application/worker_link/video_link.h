@@ -111,7 +111,7 @@ class VideoLink {
   // Returns true once the worker has died.
   bool dead() const { return link_.dead(); }
   // Returns whether the worker, which has died, had decoded the frame that the
-  // caller waits for and was at the one behind it. That is only its claim. It
+  // caller waits for and was at the one after it. That is only its claim. It
   // is believed of plays in which a worker may decode a frame while it converts
   // another (Play.overlap), and a worker can die over either frame anyway.
   bool was_ahead() const;

@@ -328,7 +328,7 @@ Status WorkerLink::Died() {
   dead_ = true;
   // The kernel says so a moment before the process is dead, so this waits for
   // the end. A process that said so itself and lives on breaks the protocol.
-  // If bulkheadd is gone, the worker ends with it, and nobody can tell when.
+  // If bulkheadd is gone, the worker ends with it, and nobody can say when.
   const auto ended = Ends(How::AWAIT, supervisor_->deadlines().close);
   gone_ = ended.value_or(false);
   if (ended && !*ended) {

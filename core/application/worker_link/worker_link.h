@@ -36,7 +36,7 @@ namespace bulkhead::session {
 //
 // Failure: kBackendLost means that the worker died, kDeadlineExceeded that it
 // was killed for being late, kBackendMisbehaved that it was killed for breaking
-// the protocol. Then dead() is true and TakeExit() tells more. kCancelled means
+// the protocol. Then dead() is true and TakeExit() says more. kCancelled means
 // that the application ended the call: the worker lives and may be at its step
 // still, so the link is spent(). Any other code is what the worker said about
 // the input; the worker lives on.

@@ -117,8 +117,8 @@ struct DamagedSamples {
   std::optional<int64_t> first_byte;
   std::optional<int64_t> last_byte;
   std::string backend_says;  // As in DamagedRange.
-  // True if `samples` is an estimate, because nothing in the file tells how
-  // many are lost. The samples behind may then have numbers and times that are
+  // True if `samples` is an estimate, because nothing in the file says how
+  // many are lost. The samples after may then have numbers and times that are
   // not those of the sound file.
   bool estimated = false;
 };
@@ -137,7 +137,7 @@ struct DamagedSamples {
 //
 // Samples are damaged if their packet is in the file and the decoder rejects
 // it, if libavformat stops before them, or if the header of MP4, Matroska, RIFF
-// or FLAC tells more samples than the file has. They keep their place:
+// or FLAC declares more samples than the file has. They keep their place:
 // OnCorrupt::kSkip delivers silence for them, as long as the next timestamp or
 // the codec's fixed duration of a packet tells. Where neither does, the length
 // is an estimate (DamagedSamples::estimated). If a file becomes shorter while
@@ -145,7 +145,7 @@ struct DamagedSamples {
 // note, and no silence.
 //
 // A range that follows the previous one goes on from there. For a range further
-// on, the samples between are decoded too, since nothing else tells where a
+// on, the samples between are decoded too, since nothing else says where a
 // sample is. A range that was decoded before is found by a seek if the codec
 // allows it (PCM, FLAC, ALAC, WavPack, MP3, Vorbis), and by decoding from the
 // beginning otherwise.
@@ -180,7 +180,7 @@ class AudioDecoder {
   Result<AudioSamples> SamplesPlayedInRange(
       double start_seconds, std::optional<double> stop_seconds = std::nullopt);
 
-  // Returns the damage that any call has met so far, ascending, and behind it
+  // Returns the damage that any call has met so far, ascending, and after it
   // the notes (damage.h), at most a thousand of each. Complete only after the
   // last sample was delivered.
   std::vector<DamagedSamples> damage() const;

@@ -24,7 +24,7 @@ struct StreamCapability {
 // The abilities of a device, in the backend's words. Before the backend has
 // run, only the codecs that its bulkhead.toml lists.
 struct DeviceCapabilities {
-  // The device decodes nothing else. Empty: it does not tell what it decodes.
+  // The device decodes nothing else. Empty: it does not say what it decodes.
   std::vector<StreamCapability> streams = {};
   uint32_t max_sessions = 0;  // At once; 0: no limit.
   // Where its frames come to lie: "own-memory", "runtime-buffers". Empty: not

@@ -16,7 +16,7 @@
 namespace bulkhead {
 
 // Functions for operators, about every application of this user that uses
-// Bulkhead. They are behind `bulkhead ps`, `metrics`, `events`, and `restart`.
+// Bulkhead. They serve `bulkhead ps`, `metrics`, `events`, and `restart`.
 //
 //     for (const RunningHost& host : FindRunningHosts().value().hosts) {
 //       Show(host);

@@ -42,11 +42,11 @@ namespace bulkhead {
 // error of a stream is told as an event (Event::Kind::kFailoverFailed). The
 // stream stays there: the next call tries it again.
 struct Failover {
-  // Tells whether `to` gives the same frames that `from` had delivered.
+  // Says whether `to` gives the same frames that `from` had delivered.
   enum class Proof : uint8_t {
     kNothingBefore,  // There are none.
     kSame,           // `compared` of them are the same on `to`.
-    kDifferent,      // One differs, so those behind may not fit those before.
+    kDifferent,      // One differs, so those after may not fit those before.
     kNone,  // None was compared: samples, or frames of the other kind of call
             // (Next(), or by number and time) than the one that goes on.
   };

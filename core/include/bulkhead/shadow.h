@@ -42,7 +42,7 @@ namespace bulkhead {
 // 0 it is never looked for.
 //
 // A shadow does not notice a backend that reports sound frames as damaged:
-// VideoDecoder::damage() tells that. Nor does it notice one that changes a
+// VideoDecoder::damage() says that. Nor does it notice one that changes a
 // picture after the call has returned it (Frame, "Trust"). Frames by index in
 // random order are hardly compared at all: use Next().
 //

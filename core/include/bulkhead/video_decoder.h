@@ -148,7 +148,7 @@ struct DamagedRange {
 // seek may skip it or meet it in another state.
 //
 // Ends that are missing. Where libavformat stops before the end of the file, or
-// the header tells more frames than the file has, Next() fails once before the
+// the header declares more frames than the file has, Next() fails once before the
 // end of the stream (see OnCorrupt), and damage() lists about how many are
 // missing (DamagedRange::not_in_index). If a header counts frames,
 // metadata().frame_count_from_header then exceeds FrameCount(). Bytes that are
@@ -253,7 +253,7 @@ class VideoDecoder {
   FrameIterator begin();
   std::default_sentinel_t end() { return {}; }
 
-  // Returns the damage that any call has found so far, ascending, and behind it
+  // Returns the damage that any call has found so far, ascending, and after it
   // the notes (damage.h): at most a thousand ranges of frames, a thousand ends
   // that are missing, and a thousand notes. Complete only after a pass to the
   // end.

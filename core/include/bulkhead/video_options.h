@@ -64,11 +64,11 @@ enum class OnCorrupt {
   // the index and timestamp of that frame. kBadInput if no frame is sound.
   kNearest,
   // Next() and the batch calls deliver every picture that the decoder outputs,
-  // as the ffmpeg command shows it, and Frame::damaged() tells which have parts
+  // as the ffmpeg command shows it, and Frame::damaged() says which have parts
   // that are made up, there or in a picture that they refer to. FrameAt()
   // returns such a picture too. Frames
   // without a picture are left out; FrameAt() fails for them. So are, as with
-  // `ffmpeg -fps_mode vfr`, pictures that damage has put behind later ones. For
+  // `ffmpeg -fps_mode vfr`, pictures that damage has put after later ones. For
   // people who watch.
   kShow,
 };
@@ -95,7 +95,7 @@ struct VideoOptions {
   // silently. A caller that trains or judges by pictures should decide.
   OnCorrupt on_corrupt = OnCorrupt::kError;
   // The device on which the stream goes on if the backend of `device` fails for
-  // good, at the same frame; see Failover in recovery.h, which tells when, and
+  // good, at the same frame; see Failover in recovery.h, which says when, and
   // what is known of the pictures. Empty: the call fails. kInvalidArgument if
   // it is `device`, kNotFound if there is no such device; it is not started
   // before it is needed.

@@ -202,7 +202,7 @@ def _start_of(pid: int) -> str:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             # The name of the program may contain spaces and parentheses.
-            # The fields behind them begin with the third; the start is the 22nd.
+            # The fields after them begin with the third; the start is the 22nd.
             return file.read().rpartition(b")")[2].split()[22 - 3].decode()
     except OSError:
         return ""

@@ -265,7 +265,7 @@ class VideoDecoder(Decoder):
                 self._next = index  # The picture is still due.
                 raise
             except BadInputError:
-                self._next = index + 1  # The stream goes on behind the damage.
+                self._next = index + 1  # The stream goes on after the damage.
                 raise
             if picture is not None:
                 self._next = picture.index + 1

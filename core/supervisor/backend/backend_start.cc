@@ -11,11 +11,11 @@
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
 #include "core/supervisor/backend/device_list_reading.h"
-#include "core/supervisor/backend/file_reach.h"
-#include "core/supervisor/backend/file_settling.h"
-#include "core/supervisor/backend/object_verification.h"
 #include "core/supervisor/blame/culprit.h"
+#include "core/supervisor/files/file_reach.h"
+#include "core/supervisor/files/file_settling.h"
 #include "core/supervisor/files/first_read.h"
+#include "core/supervisor/files/object_verification.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead::supervisor {

@@ -14,9 +14,9 @@
 #include "core/include/bulkhead/crashes.h"
 #include "core/include/bulkhead/diagnostic.h"
 #include "core/supervisor/backend/incarnation.h"
-#include "core/supervisor/backend/log_tail.h"
 #include "core/supervisor/blame/process_exit.h"
 #include "core/supervisor/blame/restart_policy.h"
+#include "core/supervisor/records/log_tail.h"
 #include "core/supervisor/sandbox/policy.h"
 #include "ipc/schema/control.capnp.h"
 

@@ -52,7 +52,7 @@ class FreshCheck {
 
  private:
   kj::Promise<Status> Decode(const CountedDevice& device);
-  // Judges a start that failed. `of_device` tells that a device is in question.
+  // Judges a start that failed. `of_device` says that a device is in question.
   Status JudgeStart(const Status& failure, bool of_device) const;
 
   const discovery::BackendCandidate& candidate_;

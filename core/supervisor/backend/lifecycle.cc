@@ -8,7 +8,7 @@
 #include "core/base/application_limits.h"
 #include "core/control/exit_report.h"
 #include "core/grants/permissions.h"
-#include "core/supervisor/backend/missing_library.h"
+#include "core/supervisor/files/missing_library.h"
 
 namespace bulkhead::supervisor {
 namespace {

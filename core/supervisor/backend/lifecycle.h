@@ -73,10 +73,10 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   kj::Promise<Status> Enable();
   kj::Promise<Status> Reload();
 
-  // Tells that the installed files are not the discovered ones any more.
+  // Says that the installed files are not the discovered ones any more.
   // Returns whether this backend drains now, so that another takes its place.
   bool FilesChanged();
-  // Tells that the changed files are complete.
+  // Says that the changed files are complete.
   kj::Promise<Status> FilesSettled();
   // Ends the zygote if its object was overwritten in place: the pages of the
   // old object that the zygote has mapped are gone, so it serves no one new. A
@@ -87,7 +87,7 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   // Lets a successor take all new sessions. Returns false if the backend is
   // disabled, in which case nothing may take its place.
   bool Retire();
-  // Tells that the last session was closed.
+  // Says that the last session was closed.
   void SessionsEnded();
   // Resolves once the backend drains and has no session. Call it once.
   kj::Promise<void> WhenDrained();

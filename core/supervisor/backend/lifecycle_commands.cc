@@ -4,11 +4,11 @@
 #include <memory>
 #include <utility>
 
-#include "core/supervisor/backend/file_reach.h"
 #include "core/supervisor/backend/fresh_check.h"
 #include "core/supervisor/backend/lifecycle.h"
-#include "core/supervisor/backend/object_verification.h"
+#include "core/supervisor/files/file_reach.h"
 #include "core/supervisor/files/first_read.h"
+#include "core/supervisor/files/object_verification.h"
 
 // What a Lifecycle does for operators, for the catalog that sees its files
 // change, and for Blame.

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/base/temporary_tree.h"
-#include "core/supervisor/backend/event_log.h"
+#include "core/supervisor/records/event_log.h"
 #include "core/supervisor/testing/test_loop.h"
 
 namespace bulkhead::supervisor {

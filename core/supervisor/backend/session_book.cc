@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/control/exit_report.h"
-#include "core/supervisor/backend/kept_counts.h"
+#include "core/supervisor/records/kept_counts.h"
 
 namespace bulkhead::supervisor {
 namespace {

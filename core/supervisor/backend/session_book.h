@@ -11,8 +11,8 @@
 #include "core/include/bulkhead/backend_counts.h"
 #include "core/include/bulkhead/event.h"
 #include "core/include/bulkhead/status.h"
-#include "core/supervisor/backend/event_log.h"
-#include "core/supervisor/backend/host_counters.h"
+#include "core/supervisor/records/event_log.h"
+#include "core/supervisor/records/host_counters.h"
 #include "core/supervisor/sandbox/memory_limit.h"
 
 namespace bulkhead::supervisor {

@@ -101,7 +101,7 @@ void Workers::PrepareSpare(const sandbox::MemoryAllowance& memory,
           .then([this, memory, incarnation,
                  socket = std::move(sockets->first)](auto process) mutable {
             is_preparing_ = false;
-            // A session that is refused one tells why.
+            // A session that is refused one says why.
             if (!process) return;
             spare_ = SpareWorker{.incarnation = incarnation,
                                  .process = *std::move(process),

@@ -16,7 +16,7 @@
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/backend/killed_workers.h"
-#include "core/supervisor/backend/log_tail.h"
+#include "core/supervisor/records/log_tail.h"
 #include "core/supervisor/sandbox/memory_limit.h"
 #include "core/supervisor/sandbox/task_limits.h"
 #include "ipc/unique_fd.h"
@@ -40,7 +40,7 @@ namespace bulkhead::supervisor {
 // shared worker takes no session of a later incarnation.
 //
 // A worker is killed with its last session. When a worker dies that has served
-// several sessions, nobody can tell which input is guilty; a session closed
+// several sessions, nobody can say which input is guilty; a session closed
 // before may have left the damage. The worker's ProcessExit is `shared`, and
 // its sessions ask for workers of their own. There, the guilty input kills only
 // its own worker.

@@ -40,7 +40,7 @@ class DeviceLosses {
   // `opened`.
   void Lost(const std::string& device, const std::string& input, Time opened,
             Time now);
-  // Tells that a session on `input` got a frame from `device`.
+  // Says that a session on `input` got a frame from `device`.
   void Delivered(const std::string& device, const std::string& input);
   // Returns how long `device` must not be asked for; zero if it may be used.
   std::chrono::nanoseconds TimeLeft(const std::string& device, Time now) const;

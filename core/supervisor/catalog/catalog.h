@@ -94,8 +94,8 @@ class Catalog : private BackendKeeper, private kj::TaskSet::ErrorHandler {
   // Fails with kUnsupported if the backend's manifest says that it does not
   // decode such streams. The message names the devices that do.
   Status CheckDecodes(const Backend& backend, discovery::StreamKind kind) const;
-  // Returns the device whose worker can tell what an input is before `backend`
-  // is started for it; empty if the backend runs already or does not tell what
+  // Returns the device whose worker can say what an input is before `backend`
+  // is started for it; empty if the backend runs already or does not say what
   // it decodes. Only devices of Bulkhead's own backends are named: the caller
   // lets no other vendor's process read the input than the one it chose.
   std::string DescriberFor(const Backend& backend) const;

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "core/supervisor/backend/file_settling.h"
 #include "core/supervisor/catalog/catalog.h"
+#include "core/supervisor/files/file_settling.h"
 
 // How the Catalog learns that files have changed, and what follows for backends
 // that run.

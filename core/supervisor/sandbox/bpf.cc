@@ -73,7 +73,7 @@ Code CompileRule(const Rule& rule, uint32_t action) {
   }
   code.push_back(Return(action));
   for (size_t i = 0; i < code.size(); ++i) {
-    // A failed comparison jumps behind this rule, to the next one.
+    // A failed comparison jumps past this rule, to the next one.
     if (BPF_CLASS(code[i].code) == BPF_JMP && code[i].jf == kToNextRule) {
       code[i].jf = static_cast<uint8_t>(code.size() - i - 1);
     }

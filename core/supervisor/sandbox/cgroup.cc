@@ -21,6 +21,7 @@
 
 #include "core/base/status_macros.h"
 #include "core/supervisor/sandbox/errno_status.h"
+#include "core/supervisor/sandbox/mount_info.h"
 #include "core/supervisor/sandbox/read_text.h"
 #include "ipc/deadline.h"
 
@@ -61,27 +62,6 @@ uint64_t Count(const std::string& directory, const char* file,
     if (name == key) return value;
   }
   return 0;
-}
-
-struct Mount {
-  std::string root;   // The part of the hierarchy that is mounted.
-  std::string point;  // Where it is mounted.
-};
-
-// Finds the first mount of version 2. proc(5) describes the lines:
-// id parent device root point options [tags] - type source options
-std::optional<Mount> FindMount(const std::string& mountinfo) {
-  std::istringstream lines(mountinfo);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    Mount mount;
-    std::string skipped, type;
-    words >> skipped >> skipped >> skipped >> mount.root >> mount.point;
-    while (words >> skipped && skipped != "-") {
-    }
-    if (words >> type && type == "cgroup2") return mount;
-  }
-  return std::nullopt;
 }
 
 // Returns the path of this process' cgroup in the hierarchy of version 2, from
@@ -170,9 +150,11 @@ bool CgroupParent::Has(const std::string& controller) const {
 CgroupParent FindCgroupParent(const std::string& named,
                               const std::string& root) {
   CgroupParent parent;
-  const auto mount =
-      FindMount(ReadText(root + "/proc/self/mountinfo").value_or(""));
-  if (mount) {
+  const auto mounts =
+      ParseMountInfo(ReadText(root + "/proc/self/mountinfo").value_or(""));
+  const auto mount = std::ranges::find(mounts, "cgroup2", &MountInfo::type);
+  const bool mounted = mount != mounts.end();
+  if (mounted) {
     parent.mount = mount->point;
     parent.writable = access((root + mount->point).c_str(), W_OK) == 0;
   }
@@ -193,7 +175,7 @@ CgroupParent FindCgroupParent(const std::string& named,
     return parent;
   }
   const auto own = OwnPath(ReadText(root + "/proc/self/cgroup").value_or(""));
-  if (!mount || !own) {
+  if (!mounted || !own) {
     parent.evidence =
         "cgroup version 2 is not mounted: /proc/self/mountinfo has no cgroup2";
     return parent;

@@ -186,7 +186,7 @@ TEST_F(CgroupTreeTest, AKillBecauseTheMachineRanOutIsNotItsOwn) {
       Cgroup(machine_ / "life", ipc::UniqueFd()).TakeOutOfMemoryKill());
 }
 
-// A pipe that nobody writes to in place of the file that tells whether somebody
+// A pipe that nobody writes to in place of the file that says whether somebody
 // is left: whoever waits there waits for ever.
 TEST_F(CgroupTreeTest, ItsEndWaitsForNobody) {
   const fs::path directory = machine_ / "life";

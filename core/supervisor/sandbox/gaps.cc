@@ -300,7 +300,10 @@ void ExplainMemory(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
                     "kernel.yama.ptrace_scope at most 1, and in a container in "
                     "its seccomp profile",
        "the number of filters of a backend is bounded and not their content, "
-       "so vendor code may fill the kernel's audit log"});
+       "so vendor code may fill the kernel's audit log; and what a session "
+       "maps "
+       "of files and has as descriptors is not checked, so it may tell other "
+       "users by these what it decodes"});
 }
 
 void ExplainHostName(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {

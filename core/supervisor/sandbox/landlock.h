@@ -16,7 +16,7 @@ namespace bulkhead::sandbox {
 // the devices that it names. The zygote installs the plan; a session worker
 // adds a ruleset with the same rights and no rule at all.
 //
-// In tier full Landlock is a second wall behind the new root. In tier reduced
+// In tier full Landlock is a second wall beside the new root. In tier reduced
 // it is the only wall around files. MissingFrom() names the restrictions that
 // an old ABI lacks.
 

@@ -2,20 +2,16 @@
 #include "core/supervisor/sandbox/mount_table.h"
 
 #include <fcntl.h>
-#include <mntent.h>
 #include <poll.h>
-#include <stdio.h>
-#include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <array>
 #include <deque>
 #include <filesystem>
-#include <fstream>
-#include <memory>
-#include <sstream>
 #include <string_view>
 #include <system_error>
+
+#include "core/supervisor/sandbox/read_text.h"
 
 namespace bulkhead::sandbox {
 namespace {
@@ -41,62 +37,37 @@ bool IsAtOrBelow(std::string_view path, std::string_view directory) {
          (path.size() == directory.size() || path[directory.size()] == '/');
 }
 
-// proc(5) describes the lines of mountinfo:
-// id parent major:minor root point options [tags] - type source options
-std::vector<uint64_t> RemoteDevices() {
-  std::ifstream lines("/proc/self/mountinfo");
-  std::vector<uint64_t> devices;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string skipped, type;
-    unsigned major = 0, minor = 0;
-    char colon = 0;
-    words >> skipped >> skipped >> major >> colon >> minor;
-    while (words >> skipped && skipped != "-") {
-    }
-    if (words >> type && IsRemoteType(type)) {
-      devices.push_back(makedev(major, minor));
-    }
-  }
-  return devices;
-}
-
 }  // namespace
 
 void MountTable::Refresh() {
   if (!changes_) {
-    changes_ = ipc::UniqueFd(::open("/proc/self/mounts", O_RDONLY | O_CLOEXEC));
+    changes_ =
+        ipc::UniqueFd(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
   }
   pollfd changed = {.fd = changes_.get(), .events = POLLPRI, .revents = 0};
   // Before the table is read, so that no change is missed.
   const bool same = changes_ && ::poll(&changed, 1, 0) == 0;
   if (same && !mounts_.empty()) return;
-  mounts_.clear();
-  const std::unique_ptr<FILE, int (*)(FILE*)> table(
-      ::setmntent("/proc/self/mounts", "re"), ::endmntent);
-  while (const mntent* const mount =
-             table ? ::getmntent(table.get()) : nullptr) {
-    mounts_.push_back(
-        {.point = mount->mnt_dir, .remote = IsRemoteType(mount->mnt_type)});
-  }
-  remote_devices_ = RemoteDevices();
+  mounts_ = ParseMountInfo(ReadText("/proc/self/mountinfo").value_or(""));
 }
 
 bool MountTable::LiesOnRemote(const std::string& path) const {
-  const Mount* last = nullptr;
-  for (const Mount& mount : mounts_) {
+  const MountInfo* last = nullptr;
+  for (const MountInfo& mount : mounts_) {
     // Of those at one place the last one is seen.
     if (IsAtOrBelow(path, mount.point) &&
         (last == nullptr || mount.point.size() >= last->point.size())) {
       last = &mount;
     }
   }
-  return last != nullptr && last->remote;
+  return last != nullptr && IsRemoteType(last->type);
 }
 
 bool MountTable::IsRemote(uint64_t device) {
   Refresh();
-  return std::ranges::find(remote_devices_, device) != remote_devices_.end();
+  return std::ranges::any_of(mounts_, [device](const MountInfo& mount) {
+    return mount.device == device && IsRemoteType(mount.type);
+  });
 }
 
 bool MountTable::IsRemote(const std::string& path) {

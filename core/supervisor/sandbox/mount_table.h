@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/supervisor/sandbox/mount_info.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::sandbox {
@@ -24,17 +25,11 @@ class MountTable {
   bool IsRemote(uint64_t device);
 
  private:
-  struct Mount {
-    std::string point;
-    bool remote;
-  };
-
   void Refresh();
   bool LiesOnRemote(const std::string& path) const;
 
   ipc::UniqueFd changes_;  // of the table; opened at the first look
-  std::vector<Mount> mounts_;
-  std::vector<uint64_t> remote_devices_;
+  std::vector<MountInfo> mounts_;
 };
 
 }  // namespace bulkhead::sandbox

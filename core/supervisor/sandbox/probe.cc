@@ -138,7 +138,7 @@ Result<Found> Try(const Containment& containment, uint32_t landlock_abi,
           RestrictFiles(PlanLandlock(landlock_abi, containment.policy)));
     }
     RETURN_IF_ERROR(FilterCalls(forbidden));
-    // Tells that all is in force, as exec does elsewhere.
+    // Says that all is in force, as exec does elsewhere.
     close(setup);
     // Waits for the end of file, while this memory is read.
     char byte;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/base/pidfd.h"
+#include "core/supervisor/sandbox/mount_info.h"
 #include "core/supervisor/sandbox/read_text.h"
 
 namespace bulkhead::sandbox {
@@ -21,14 +22,6 @@ constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
 // What a backend needs: a decoder starts 64 threads at most by itself.
 constexpr uint64_t kLeast = 256;
-
-bool HasWord(const std::string& list, const std::string& word) {
-  std::istringstream words(list);
-  for (std::string entry; std::getline(words, entry, ',');) {
-    if (entry == word) return true;
-  }
-  return false;
-}
 
 // Returns whether an honest decoder could not start its threads any more. Of a
 // small limit, half is room enough to prove anything.
@@ -62,30 +55,24 @@ std::vector<Member> MembersIn(const std::string& cgroups) {
 }
 
 // Returns the directories of the member and of all above it that this process
-// sees. proc(5) describes the lines of mountinfo:
-// id parent device root point options [tags] - type source options
+// sees.
 std::vector<std::string> DirectoriesOf(const Member& member,
-                                       const std::string& mountinfo) {
-  std::istringstream lines(mountinfo);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string skipped, root, point, type, options;
-    words >> skipped >> skipped >> skipped >> root >> point;
-    while (words >> skipped && skipped != "-") {
-    }
-    words >> type >> skipped >> options;
-    if (member.version_2 ? type != "cgroup2"
-                         : type != "cgroup" || !HasWord(options, "pids")) {
+                                       const std::vector<MountInfo>& mounts) {
+  for (const MountInfo& mount : mounts) {
+    if (member.version_2
+            ? mount.type != "cgroup2"
+            : mount.type != "cgroup" || !HasWord(mount.options, "pids")) {
       continue;
     }
     // What is not below the mount's root is not seen.
     std::string below = member.path;
-    if (root != "/") {
-      below = below.starts_with(root) ? below.substr(root.size()) : "";
+    if (mount.root != "/") {
+      below =
+          below.starts_with(mount.root) ? below.substr(mount.root.size()) : "";
     }
     std::vector<std::string> directories;
     for (;;) {
-      directories.push_back(point + below);
+      directories.push_back(mount.point + below);
       const size_t slash = below.rfind('/');
       if (slash == std::string::npos) return directories;
       below.resize(slash);
@@ -97,9 +84,9 @@ std::vector<std::string> DirectoriesOf(const Member& member,
 }  // namespace
 
 TaskLimits::TaskLimits(std::string root) : root_(std::move(root)) {
-  const std::string mountinfo = Text("/proc/self/mountinfo");
+  const auto mounts = ParseMountInfo(Text("/proc/self/mountinfo"));
   for (const Member& member : MembersIn(Text("/proc/self/cgroup"))) {
-    for (std::string& directory : DirectoriesOf(member, mountinfo)) {
+    for (std::string& directory : DirectoriesOf(member, mounts)) {
       if (!Text(directory + "/pids.max").empty()) {
         cgroups_.push_back(std::move(directory));
       }

@@ -16,7 +16,7 @@ struct ShownFrame {
   uint64_t hash = 0;
   bool in_order = false;  // of Next()
   bool damaged = false;
-  bool ended = false;  // no frame: the end of the stream, behind `number`
+  bool ended = false;  // no frame: the end of the stream, after `number`
 };
 
 // A picture that the shadow decoded; it decodes from the beginning, in order.

@@ -11,8 +11,8 @@
 
 #include "core/include/bulkhead/shadow.h"
 #include "core/supervisor/backend/backend.h"
-#include "core/supervisor/backend/event_log.h"
 #include "core/supervisor/backend/start_context.h"
+#include "core/supervisor/records/event_log.h"
 #include "core/supervisor/shadow/shadow.h"
 #include "ipc/schema/control.capnp.h"
 #include "ipc/unique_fd.h"

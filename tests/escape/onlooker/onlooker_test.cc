@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Another user of the machine compares sessions whose media is of the same size
-// and shape, and has other contents. The user must not be able to tell which is
+// and shape, and has other contents. The user must not be able to say which is
 // which, but for what is listed (exceptions.h). The sessions are of `cpu`, and
 // of a backend that changes all that it can if the media has some bit.
 

@@ -37,7 +37,7 @@ std::string Spawn(const Targets&) {
 
 std::string System(const Targets&) {
   errno = 0;
-  // 127 << 8 means that no shell ran; errno tells why.
+  // 127 << 8 means that no shell ran; errno says why.
   const int status = system("exit 0");
   return Answer(status == 0 || errno == 0 ? 0 : -1);
 }

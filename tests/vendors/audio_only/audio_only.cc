@@ -81,7 +81,7 @@ bulkhead_result SendPacket(bulkhead_decoder* decoder,
   return BULKHEAD_OK;
 }
 
-// The object behind a frame's `private_data`.
+// The object that a frame's `private_data` points to.
 struct Block {
   std::vector<int16_t> samples;
   const uint8_t* plane = nullptr;

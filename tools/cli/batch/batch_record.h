@@ -17,7 +17,7 @@
 
 namespace bulkhead::cli {
 
-// The record of one input: one line of JSON. A record does not tell when, where
+// The record of one input: one line of JSON. A record does not say when, where
 // and by which shard it was written, so that any division of a batch leaves the
 // same records, unless workers died.
 using BatchRecord = nlohmann::ordered_json;

@@ -68,7 +68,7 @@ Verdict CompareFrame(const Frame& frame, const ReferenceClip& clip,
   const Picture picture = PictureOf(frame);
   const std::string md5 = clip.deep ? Md5As16Bits(picture) : Md5(picture);
   if (md5 == wanted.md5) return Verdict::Passed();
-  // All frames before were right, so that a picture of one behind has come with
+  // All frames before were right, so that a picture of one after has come with
   // a timestamp that is not its own.
   for (size_t later = index + 1; later < clip.frames.size(); ++later) {
     if (clause != kPicture || clip.frames[later].md5 != md5) continue;

@@ -25,7 +25,7 @@ Verdict Examine(Subject& subject, const ReferenceClip& clip,
                 const ExaminerOptions& options, const std::string& clause);
 
 // Fails if a field of a frame is another one than ffprobe tells. Not tried if
-// ffprobe tells nothing. `which` chooses the fields.
+// ffprobe says nothing. `which` chooses the fields.
 Verdict CompareFields(Subject& subject, const ReferenceClip& clip,
                       Fields which);
 

@@ -122,7 +122,7 @@ Result<std::string> ReadFields(const ReferenceClip& clip, Fields which,
     if (number && !also.empty() && *number != also) *number += "|" + also;
     add(field, number);
   };
-  // ffprobe also tells what the container alone declares, which a backend need
+  // ffprobe also says what the container alone declares, which a backend need
   // not repeat.
   const Names colored = {"h264", "hevc", "av1"};
   const Names with_aspect = {"h264",  "hevc",       "av1",

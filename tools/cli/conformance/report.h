@@ -17,7 +17,7 @@ namespace bulkhead::cli {
 std::string DescribeFinding(const Finding& finding);
 // Returns the lines about the backend that go before the findings.
 std::string DescribeSubject(const Subject& subject);
-// Returns the line that goes behind them: "18 passed, 1 failed, 3 not tried".
+// Returns the line that goes after them: "18 passed, 1 failed, 3 not tried".
 std::string Summarize(const std::vector<Finding>& findings);
 
 nlohmann::ordered_json FactsOf(const Subject& subject,

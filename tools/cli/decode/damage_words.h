@@ -19,7 +19,7 @@ std::string DescribeDamage(const DamagedSamples& damage);
 
 // Return a line for each note of the list: "clip.ts: note: libavformat or the
 // decoder found fault with the packet, 1.200 s, byte 4800". Of more than
-// kMostNotes, the last line tells how many more there are.
+// kMostNotes, the last line says how many more there are.
 inline constexpr size_t kMostNotes = 10;
 std::vector<std::string> NotesIn(const std::string& file,
                                  const std::vector<DamagedRange>& damage);

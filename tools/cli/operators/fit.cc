@@ -77,7 +77,7 @@ std::string Fit(std::string_view text_untrusted, int columns) {
 std::vector<std::string> Wrap(std::string_view text_untrusted, int columns) {
   std::vector<std::string> lines(1);
   int used = 0;
-  // The place behind the last space of the line, and the columns up to there.
+  // The place after the last space of the line, and the columns up to there.
   size_t bytes_to_break = 0;
   int columns_to_break = 0;
   for (const Piece& piece : PiecesOf(text_untrusted)) {

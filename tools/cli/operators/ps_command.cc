@@ -294,7 +294,7 @@ int Watch(const PsOptions& options) {
 }
 
 int RunPs(const PsOptions& options) {
-  // This category tells how wide characters are.
+  // This category says how wide characters are.
   setlocale(LC_CTYPE, "");
   if (options.watch) return Watch(options);
   const Result<RunningHosts> running = Read(options);

@@ -30,7 +30,7 @@ class CompareTest : public testing::Test {
 };
 
 TEST_F(CompareTest, EqualPicturesHaveNoDifference) {
-  second_[15] = std::byte{9};  // behind a row
+  second_[15] = std::byte{9};  // after a row
   const PictureDifference difference = Compare(a_, b_);
   EXPECT_TRUE(difference.none());
   EXPECT_FALSE(difference.psnr);

@@ -28,7 +28,7 @@ struct Comparison {
   uint64_t refused = 0;           // that both call damaged
   uint64_t differing = 0;  // of which time, size, numbers or picture differ
   // Both were compared to their end. False if only one of them gave a frame:
-  // the two are out of step from there on, and nothing behind it is compared.
+  // the two are out of step from there on, and nothing after it is compared.
   bool complete = true;
   std::optional<FirstDifference> first;
   std::optional<double> lowest_psnr;  // of the pictures that differ

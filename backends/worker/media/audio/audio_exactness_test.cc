@@ -216,7 +216,7 @@ TEST_P(GeneratedAudio, EveryPartEqualsThatOfTheWholeResampled) {
   ExpectPartsOfTheWhole(path_, 44099, 0);
 }
 
-// libavformat tells what to leave out at the end of Ogg only to those who have
+// libavformat says what to leave out at the end of Ogg only to those who have
 // read the packets before. (149 samples came instead of 10.)
 TEST_P(GeneratedAudio, TheEndIsTheSameBehindAJump) {
   for (const int32_t rate : {0, 32000}) {

@@ -35,7 +35,7 @@ namespace bulkhead::worker {
 // ones.
 //
 // A packet is met for the first time only by reading on from the first packet
-// of the file, since libavformat may tell less of packets behind a seek: not
+// of the file, since libavformat may tell less of packets after a seek: not
 // what to leave out at the end of Ogg. Where the remembered packets end, a
 // reader that has sought reads those packets once more, without decoding them.
 //
@@ -46,7 +46,7 @@ class AudioReader {
 
   // Decodes until there are samples; fails with kBadInput if none of the
   // stream's packets yields one. PCM without a packet, in a container that
-  // tells no duration, is a sound without samples. `demuxer` must be at the
+  // says no duration, is a sound without samples. `demuxer` must be at the
   // beginning.
   static ipc::Expected<std::unique_ptr<AudioReader>> Open(
       std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder);
@@ -82,7 +82,7 @@ class AudioReader {
     int64_t pts;
     int64_t position;
     size_t bytes;
-    int64_t first_sample;  // behind the silence
+    int64_t first_sample;  // after the silence
     uint32_t samples;
     bool rejected;
     int64_t silence;  // before the samples, in place of lost ones
@@ -118,7 +118,7 @@ class AudioReader {
   ipc::Expected<void> TakeFrames();
   void NoteRejection();
   int64_t taken_count() const;
-  // Queues what the packet has yielded, behind the silence that belongs there.
+  // Queues what the packet has yielded, after the silence that belongs there.
   void QueuePacket(const bulkhead_packet& packet);
   ipc::Expected<void> QueueEnd();
   // Queues up to `most` of the samples that were taken.
@@ -126,7 +126,7 @@ class AudioReader {
   // Queues silence for `count` lost samples.
   void QueueSilence(int64_t count);
   // Returns true if the current packet was never decoded before, so that the
-  // timeline has to tell what is missing.
+  // timeline has to say what is missing.
   bool IsNew() const { return packet_ >= packets_.size(); }
   // Keeps what the timeline told for TakeLost(). Returns how many samples it
   // counts as lost.
@@ -153,7 +153,7 @@ class AudioReader {
   AudioTimeline::Rejection rejection_;
 
   AudioTimeline timeline_;  // at the first packet that was never decoded
-  // The timeline behind the last packet of a full table.
+  // The timeline after the last packet of a full table.
   std::optional<AudioTimeline> behind_table_;
   std::optional<int64_t> silence_at_end_;
   std::vector<LostSamples> lost_;

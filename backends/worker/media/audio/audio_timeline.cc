@@ -178,7 +178,7 @@ std::optional<LostSamples> AudioTimeline::AddEnd(const MissingEnd& end,
   if (!is_short || (end.is_rounded && by_header < longest_)) by_header = 0;
   const int64_t by_durations = MissingByDurations(rate);
   const bool is_exact = has_end && !end.is_rounded;
-  // One packet alone is torn by the end of the file, or a tag behind the sound.
+  // One packet alone is torn by the end of the file, or a tag after the sound.
   const bool are_many = !is_exact && damage_.packets > 1;
   int64_t missing = std::max(by_header, are_many ? by_durations : 0);
   if ((is_stopped || (shrank && !has_end)) && missing <= 0) {

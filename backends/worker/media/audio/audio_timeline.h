@@ -12,20 +12,20 @@
 
 namespace bulkhead::worker {
 
-// Counts the samples that damage has cost, so that those behind it keep their
+// Counts the samples that damage has cost, so that those after it keep their
 // numbers, and notes what is odd.
 //
 //     for each packet that was decoded: told = timeline.Add(packet, …)
 //     told = timeline.AddEnd(demuxer.missing_end(), …)
 //
-// The ffmpeg program plays what the decoder yields, one behind the other,
+// The ffmpeg program plays what the decoder yields, one after the other,
 // whatever the timestamps say. So does AudioReader: nothing is missing before a
 // packet unless the decoder has rejected others just before it. How much, the
 // timestamps tell: the time of the packet, less the time that the samples
 // before the damage lead to. Where the timestamps of the stream do not follow
 // its samples, the durations of the rejected packets tell it instead. (Where a
 // file has no timestamps, .mp3, .aac, libavformat counts them on by frames.)
-// Behind the last packet, the header tells it.
+// After the last packet, the header tells it.
 //
 // Numbers of samples are those of one channel, `next` is the number of the next
 // sample, and `rate` the number of samples in a second. Timestamps and
@@ -42,9 +42,9 @@ class AudioTimeline {
   std::optional<LostSamples> Add(const bulkhead_packet& packet, int64_t samples,
                                  const Rejection& rejection, int64_t next,
                                  int64_t rate);
-  // Returns the samples that are missing behind the last one, or a note.
-  // `drained` samples came from the decoder behind the last packet. `shrank`
-  // tells that the file did while it was read.
+  // Returns the samples that are missing after the last one, or a note.
+  // `drained` samples came from the decoder after the last packet. `shrank`
+  // says that the file did while it was read.
   std::optional<LostSamples> AddEnd(const MissingEnd& end, bool shrank,
                                     int64_t next, int64_t drained,
                                     int64_t rate);

@@ -321,7 +321,7 @@ TEST(AudioTimeline, ARejectedLastPacketAloneIsTornOrNoSound) {
     ExpectNote(told, is_torn ? DamageSign::kEndsInPacket : DamageSign::kMarked);
     EXPECT_EQ(told->complaint, "no good");
   }
-  // The header tells that all samples have come.
+  // The header says that all samples have come.
   Stream stream;
   stream.Blocks(5);
   EXPECT_FALSE(stream.Rejected(5 * kBlock));

@@ -22,7 +22,7 @@ class PictureScaler {
   void Reset();
 
   // Converts `source`, whose colours `frame` describes, into `target`. swscale
-  // may write the spare bytes of a row of `target`, and a few bytes behind the
+  // may write the spare bytes of a row of `target`, and a few bytes after the
   // last row.
   ipc::Expected<void> Scale(const bulkhead_frame& frame, const Picture& source,
                             const Picture& target);

@@ -21,7 +21,7 @@ struct Loss {
   // The file lacks the packets at its end (missing_end.h), so that the index
   // does not have them.
   bool not_in_index = false;
-  // The offset behind the bytes among which the packets are, if they are not
+  // The offset after the bytes among which the packets are, if they are not
   // known or not in the index; -1: unknown.
   int64_t end_position = -1;
   // Of a file that is cut off: the size that its header tells; -1: unknown.

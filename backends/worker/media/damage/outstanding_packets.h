@@ -37,7 +37,7 @@ class OutstandingPackets {
   // Records that the decoder drops the picture of a packet that was sent, and
   // that no other picture has come out since.
   void Dropped(int64_t pts);
-  // Records that a packet was sent that shows none. `discarded` tells that its
+  // Records that a packet was sent that shows none. `discarded` says that its
   // picture is not to be output (BULKHEAD_PACKET_DISCARD).
   void SentWithout(int64_t pts, bool discarded);
   // Only counts packets from now on, because the timestamps give no order.
@@ -53,7 +53,7 @@ class OutstandingPackets {
     kLost,       // a packet that was reported as lost
   };
   // A picture that comes too late has no place any more. Damaged headers move
-  // pictures behind others, or make two of one packet; `ffmpeg -fps_mode vfr`
+  // pictures after others, or make two of one packet; `ffmpeg -fps_mode vfr`
   // drops such pictures too.
   struct Picture {
     Origin origin = Origin::kPacket;

@@ -17,7 +17,7 @@ namespace {
 // picture by more than that.
 constexpr size_t kRecentPictures = 32;
 
-// The bytes that a keyframe has behind its first ones (RFC 6386, section 9.1;
+// The bytes that a keyframe has after its first ones (RFC 6386, section 9.1;
 // VP9 bitstream specification, section 6.2).
 constexpr uint8_t kVp8StartCode[] = {0x9d, 0x01, 0x2a};
 constexpr uint8_t kVp9SyncCode[] = {0x49, 0x83, 0x42};
@@ -194,7 +194,7 @@ bool PacketInspector::IsSecondField() {
 void PacketInspector::CheckCount(int64_t pts) {
   const int count = parser_->output_picture_number;
   if (count == INT_MIN) {
-    // Nothing tells whether a sequence begins here, whose keyframe is damaged.
+    // Nothing says whether a sequence begins here, whose keyframe is damaged.
     recent_.clear();
     return;
   }

@@ -73,7 +73,7 @@ class PacketInspector {
   // before it decodes the packet inspected last (shown_packets.h).
   bool drops_held() const { return shown_.drops_held(); }
 
-  // Returns whether pictures were packed behind others (shown_packets.h).
+  // Returns whether pictures were packed after others (shown_packets.h).
   bool has_packed() const { return shown_.has_packed(); }
 
   // Returns true once there was a keyframe whose headers are sound. A decoder

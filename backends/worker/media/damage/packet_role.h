@@ -9,7 +9,7 @@ struct AVCodecParameters;
 
 namespace bulkhead::worker {
 
-// Tells what other packets need of a packet, as far as its headers say so.
+// Says what other packets need of a packet, as far as its headers say so.
 struct PacketRole {
   // Decoding may begin here: no packet from here on refers to earlier ones,
   // except those whose pictures are shown before this one's.
@@ -34,10 +34,10 @@ struct PacketRole {
   // many more pictures that others refer to were decoded (intra refresh).
   uint32_t refresh = 0;
   // HEVC: no packet from here on refers to earlier ones, also not those whose
-  // pictures are shown before this one's (an IDR or BLA picture, or one behind
+  // pictures are shown before this one's (an IDR or BLA picture, or one after
   // the end of a sequence); they cannot be decoded.
   bool begins_sequence = false;
-  // HEVC: the sequence ends behind this packet.
+  // HEVC: the sequence ends after this packet.
   bool ends_sequence = false;
   // HEVC: refers to packets before the last entry, and is shown before it.
   bool skipped_leading = false;

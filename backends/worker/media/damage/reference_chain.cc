@@ -142,7 +142,7 @@ void ReferenceChain::Shown(int64_t pts, bool keyframe, bool damaged) {
 
 uint64_t ReferenceChain::KeyframeOf(uint64_t number) const {
   if (number != end() && At(number).keyframe) return number;
-  // Pictures that lead a keyframe come out before it and are sent behind it. If
+  // Pictures that lead a keyframe come out before it and are sent after it. If
   // others were dropped, this finds a keyframe before the right one.
   for (number = std::min(accounted_ + 1, end()); number > first_;) {
     if (At(--number).keyframe) return number;
@@ -192,7 +192,7 @@ bool ReferenceChain::Broken(int64_t pts) const {
   if (!packet.leading) return false;
   if (sequences_[at].leading_broken <= number) return true;
   if (packet.alone || at == 0) return false;
-  // No picture behind an entry refers to those that lead it.
+  // No picture after an entry refers to those that lead it.
   return sequences_[at - 1].broken != UINT64_MAX;
 }
 

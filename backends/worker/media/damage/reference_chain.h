@@ -9,7 +9,7 @@
 
 namespace bulkhead::worker {
 
-// Tells which pictures refer to one that is lost or damaged. Decoders hardly
+// Says which pictures refer to one that is lost or damaged. Decoders hardly
 // ever do: they put some other picture in its place and go on, and the pictures
 // that follow look sound and are wrong.
 //
@@ -35,7 +35,7 @@ namespace bulkhead::worker {
 // may refer to such a packet are not settled until it is known what became of
 // it. Without errors, each picture is settled at once.
 //
-// Where timestamps do not tell which packet a picture belongs to (OnlyCount),
+// Where timestamps do not say which packet a picture belongs to (OnlyCount),
 // each break lasts until a keyframe comes out that was sent after it. After an
 // error, no picture is settled until as many have come out as may be shown
 // before a damaged one that is on its way; if one comes out, all are broken.
@@ -116,7 +116,7 @@ class ReferenceChain {
   // A gradual refresh that is going on, and the pictures that it still needs.
   uint64_t refresh_began_ = 0;
   uint32_t refresh_left_ = 0;
-  uint64_t shown_end_ = 0;      // behind the latest packet whose picture is out
+  uint64_t shown_end_ = 0;      // after the latest packet whose picture is out
   int64_t latest_pts_ = 0;      // the greatest since the last entry was sent
   bool last_is_field_ = false;  // the packet sent last is a second field
   // Only without timestamps.

@@ -158,7 +158,7 @@ TEST_F(ReferenceChainTest, ARefreshThatIsBrokenIsNoEntry) {
   EXPECT_EQ(BrokenOf({1, 2, 3, 4}), ".xxx");
 }
 
-// The entry that the refresh made is none any more, but what is lost behind it
+// The entry that the refresh made is none any more, but what is lost after it
 // stays lost.
 TEST_F(ReferenceChainTest, ABrokenRefreshKeepsTheLossesBehindIt) {
   Send("KRPPPP", {5, 6, 4, 7, 8, 9});
@@ -287,7 +287,7 @@ TEST_F(ReferenceChainTest, AKeyframeSentBeforeTheBreakDoesNotEndIt) {
   EXPECT_FALSE(chain_.Broken(15));
 }
 
-// The damaged P-picture comes out behind two B-pictures that refer to it.
+// The damaged P-picture comes out after two B-pictures that refer to it.
 TEST_F(ReferenceChainTest, WithoutTimestampsPicturesWaitForADamagedOne) {
   constexpr int64_t kNone = BULKHEAD_NO_TIMESTAMP;
   chain_.OnlyCount();

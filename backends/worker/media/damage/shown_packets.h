@@ -37,7 +37,7 @@ class ShownPackets {
   // the last one that others may refer to, before it decodes the packet that
   // was read last.
   bool drops_held() const { return drops_held_; }
-  // Returns whether pictures were packed behind others (MPEG-4). Each of them
+  // Returns whether pictures were packed after others (MPEG-4). Each of them
   // has the timestamp of another packet then.
   bool has_packed() const { return has_packed_; }
   // Forgets what the decoder holds back, for a seek.
@@ -60,7 +60,7 @@ class ShownPackets {
   bool is_reduced_ = false;  // AV1: the headers are those of a still picture
   // MPEG-4: the bits of the time in the header of a VOP, 0: unknown.
   int time_bits_ = 0;
-  bool packs_ = false;  // the encoder packs a B-picture behind another picture
+  bool packs_ = false;  // the encoder packs a B-picture after another picture
   bool holds_packed_ = false;  // one is kept for the next packet
   bool has_packed_ = false;
   // MPEG-2: what of the sequence header makes libavcodec begin anew.

@@ -23,10 +23,10 @@ inline size_t FindStartCode(std::span<const uint8_t> data, size_t from) {
   return data.size();
 }
 
-// Calls `use` with each unit of a packet that is not empty and stands behind a
+// Calls `use` with each unit of a packet that is not empty and stands after a
 // start code (00 00 01), from the byte on that names its kind. A unit of H.264
-// and HEVC may have zero bytes behind it. Returns whether there is any start
-// code with a byte behind it.
+// and HEVC may have zero bytes after it. Returns whether there is any start
+// code with a byte after it.
 template <typename Use>
 bool ForEachStartCode(std::span<const uint8_t> data, const Use& use) {
   bool found = false;

@@ -10,7 +10,7 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// No picture is decoded so many packets behind one that is shown after it.
+// No picture is decoded so many packets after one that is shown after it.
 constexpr int kMostReordered = 32;
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace bulkhead::worker {
 
-// Tells which packets show nothing because the stream begins in its middle: it
+// Says which packets show nothing because the stream begins in its middle: it
 // was cut (`ffmpeg -ss 5 -c copy`), or recorded from a broadcast. Pictures that
 // refer to what was in front of the beginning cannot be decoded. Decoders leave
 // them out in silence, and they are no lost frames.
@@ -18,9 +18,9 @@ namespace bulkhead::worker {
 //     if (start.LeavesOut(role, type, count)) ...  // every packet
 //
 // Left out are
-//   HEVC: RASL pictures behind the first CRA picture, behind a BLA picture, and
-//     behind the first CRA picture after an end of sequence (ITU-T H.265,
-//     section 8.1.3, NoRaslOutputFlag), unless they are shown behind it: then
+//   HEVC: RASL pictures after the first CRA picture, after a BLA picture, and
+//     after the first CRA picture after an end of sequence (ITU-T H.265,
+//     section 8.1.3, NoRaslOutputFlag), unless they are shown after it: then
 //     the picture that they belong to is lost;
 //   MPEG-1 and MPEG-2: what comes before the first I-picture, and B-pictures
 //     before the second picture that others refer to, unless their group of
@@ -29,20 +29,20 @@ namespace bulkhead::worker {
 //   H.264: what is decoded or shown before the first entry: an IDR picture, a
 //     recovery point whose refresh is complete, or an I-picture.
 // Streams of H.264 and MPEG that do not begin with sound headers leave nothing
-// out, since that may be damage; nor do streams of other codecs. Behind a seek,
+// out, since that may be damage; nor do streams of other codecs. After a seek,
 // a stream of H.264 leaves nothing out before its entry.
 //
 // The packets are hostile; the answer is wrong at worst. A value type.
 class StreamStart {
  public:
-  // Tells what was before the first packet: nothing, or a seek.
+  // Says what was before the first packet: nothing, or a seek.
   enum class Behind { kNothing, kSeek };
 
   StreamStart(int codec, Behind behind) : codec_(codec), behind_(behind) {}
 
   // Returns the picture order count of the entry of H.264 that was taken last,
   // if it is not an IDR picture. Pictures that were left out before it and have
-  // a higher count are shown behind it after all.
+  // a higher count are shown after it after all.
   std::optional<int> entry_count() const;
 
   // Returns whether packets may still be left out because no entry has come.

@@ -32,7 +32,7 @@ class TimestampGaps {
 
   // Must be called before the first packet after a seek.
   void Restart();
-  // Records a packet in decoding order. Returns the first packet behind a gap,
+  // Records a packet in decoding order. Returns the first packet after a gap,
   // once it is known that no other comes between, and which steps are regular.
   std::optional<Packet> Sent(const Packet& packet);
   // Returns the same of the packets that are left, one gap in each call.

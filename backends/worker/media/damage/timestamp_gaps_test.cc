@@ -15,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Returns the timestamps behind gaps, of packets in decoding order.
+// Returns the timestamps after gaps, of packets in decoding order.
 std::vector<int64_t> GapsOf(const std::vector<int64_t>& sent,
                             size_t reordered = 0) {
   TimestampGaps gaps(reordered);

@@ -30,7 +30,7 @@ bool AgainPacer::Wait() {
     pause_ = kFirstPause;
   }
   if (now - *began_ >= limit_) return false;
-  // The ABI has nothing to wait for: a backend cannot tell that it is ready
+  // The ABI has nothing to wait for: a backend cannot say that it is ready
   // except by being asked.
   std::this_thread::sleep_for(pause_);
   pause_ = std::min(2 * pause_, kLongestPause);

@@ -137,7 +137,7 @@ class PictureReader {
   void Rejected();
   // Reports a note about the packet that was read last.
   void TellNote(ipc::DamageSign sign);
-  // Reports a note about the packet behind a gap.
+  // Reports a note about the packet after a gap.
   void TellGap(const TimestampGaps::Packet& behind);
   // Checks the number and the timestamp of the pictures.
   ipc::Expected<void> CheckOrigin(OutstandingPackets::Origin origin,
@@ -162,7 +162,7 @@ class PictureReader {
   EqualTimestamps equal_timestamps_;
   TimestampGaps gaps_;
   std::vector<Loss> losses_;        // up to the current picture
-  std::vector<Loss> later_losses_;  // behind the pictures that are held
+  std::vector<Loss> later_losses_;  // after the pictures that are held
   uint64_t packets_ = 0;            // sent since the decoder was opened
   uint64_t pictures_ = 0;           // that the decoder has given for them
   int64_t last_pts_ = BULKHEAD_NO_TIMESTAMP;
@@ -184,7 +184,7 @@ class PictureReader {
   // Since the decoder was opened, nothing but lost pictures told of damage.
   bool sound_ = true;
   bool has_picture_ = false;
-  // The last picture that was taken comes behind a loss, and the next one may
+  // The last picture that was taken comes after a loss, and the next one may
   // be the lost one.
   bool awaits_next_ = false;
   bool damaged_ = false;

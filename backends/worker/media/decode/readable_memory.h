@@ -7,7 +7,7 @@
 namespace bulkhead::worker {
 
 // Reads memory behind a backend's pointers. A wrong pointer would end the
-// process with a signal, of which nobody could tell that the backend caused it.
+// process with a signal, of which nobody could say that the backend caused it.
 // A check costs about 15 microseconds for a megabyte.
 
 // Returns false if there is no memory at some of the bytes. Memory that is

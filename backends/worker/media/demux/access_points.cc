@@ -30,7 +30,7 @@ PacketMark MarkOf(const bulkhead_packet& packet) {
     bytes_hash = XXH3_64bits_withSeed(packet.data + packet.bytes - half, half,
                                       bytes_hash);
   }
-  // Some demuxers give a palette once, and not again behind a seek.
+  // Some demuxers give a palette once, and not again after a seek.
   for (size_t i = 0; i < packet.side_data_count; ++i) {
     const bulkhead_side_data& data = packet.side_data[i];
     if (!CarriedState::Carries(data)) continue;

@@ -76,8 +76,7 @@ bool AllowedMedia::Allows(const AVStream& stream) const {
          Has(*codecs, avcodec_get_name(stream.codecpar->codec_id));
 }
 
-ipc::Expected<void> AllowedMedia::Check(const AVInputFormat& container,
-                                        const std::string& name) const {
+ipc::Expected<void> AllowedMedia::Check(const AVInputFormat& container) const {
   if (!containers) return {};
   const std::string_view names = container.name;
   for (size_t begin = 0; begin <= names.size();) {
@@ -85,15 +84,15 @@ ipc::Expected<void> AllowedMedia::Check(const AVInputFormat& container,
     if (Has(*containers, names.substr(begin, end - begin))) return {};
     begin = end + 1;
   }
-  return tl::unexpected(Refusal(name + " is of the container " + container.name,
-                                "containers", *containers));
+  return tl::unexpected(
+      Refusal(std::string("it is of the container ") + container.name,
+              "containers", *containers));
 }
 
-ipc::Expected<void> AllowedMedia::Check(const AVStream& stream,
-                                        const std::string& name) const {
+ipc::Expected<void> AllowedMedia::Check(const AVStream& stream) const {
   if (Allows(stream)) return {};
   return tl::unexpected(Refusal("stream " + std::to_string(stream.index) +
-                                    " of " + name + " is of the codec " +
+                                    " is of the codec " +
                                     avcodec_get_name(stream.codecpar->codec_id),
                                 "codecs", *codecs));
 }

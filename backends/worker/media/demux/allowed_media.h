@@ -28,11 +28,10 @@ struct AllowedMedia {
   // could decode: data, attachments, and what has no codec yet.
   bool Allows(const AVStream& stream) const;
 
-  // Fail with kUnsupported for what is not allowed. `name` is that of the file.
-  ipc::Expected<void> Check(const AVInputFormat& container,
-                            const std::string& name) const;
-  ipc::Expected<void> Check(const AVStream& stream,
-                            const std::string& name) const;
+  // Fail with kUnsupported for what is not allowed. The application names the
+  // file.
+  ipc::Expected<void> Check(const AVInputFormat& container) const;
+  ipc::Expected<void> Check(const AVStream& stream) const;
 };
 
 }  // namespace bulkhead::worker

@@ -41,7 +41,7 @@ constexpr uint32_t Key(uint32_t kind, uint32_t number) {
 // The start of a parameter set is enough to find its number.
 constexpr size_t kHeadBytes = 128;
 
-// Returns the number that follows `skipped` bits behind the header of the unit,
+// Returns the number that follows `skipped` bits after the header of the unit,
 // in the code ue(v) (ITU-T H.264, section 7.3.2; H.265, section 7.3.2).
 uint32_t NumberOf(std::span<const uint8_t> unit, size_t header_bytes,
                   int skipped) {
@@ -74,7 +74,7 @@ uint32_t HevcSequenceNumber(std::span<const uint8_t> unit) {
   return bits.Ue();
 }
 
-// Units of Annex B may have any number of zero bytes behind them.
+// Units of Annex B may have any number of zero bytes after them.
 std::span<const uint8_t> WithoutPadding(std::span<const uint8_t> unit) {
   while (!unit.empty() && unit.back() == 0) unit = unit.first(unit.size() - 1);
   return unit;
@@ -312,7 +312,7 @@ void CarriedState::ReadAv1(Bytes data) {
   });
 }
 
-// Walks the segments of JPEG images (ITU-T T.81, annex B). Tables behind the
+// Walks the segments of JPEG images (ITU-T T.81, annex B). Tables after the
 // first scan count for the packets that follow.
 void CarriedState::ReadJpeg(Bytes data) {
   constexpr uint8_t kScan = 0xda;
@@ -324,7 +324,7 @@ void CarriedState::ReadJpeg(Bytes data) {
     if (mark == nullptr) break;
     at = static_cast<size_t>(static_cast<const uint8_t*>(mark) - data.data());
     const uint8_t marker = data[at + 1];
-    // Behind the byte of a coefficient, or padding.
+    // After the byte of a coefficient, or padding.
     if (marker < kFirstMarker || marker == 0xff) {
       ++at;
       continue;

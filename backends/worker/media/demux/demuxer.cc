@@ -163,7 +163,7 @@ ipc::Expected<int> Demuxer::ChooseStream() const {
         format_,
         kind_ == StreamKind::kAudio ? AVMEDIA_TYPE_AUDIO : AVMEDIA_TYPE_VIDEO,
         -1, -1, /*decoder_ret=*/nullptr, 0);
-    // It passes over audio whose header tells no rate or no channels.
+    // It passes over audio whose header has no rate or no channels.
     if (best >= 0) return best;
   }
   if (stream_index_ == kFirstStream || stream_index_ == kBestStream) {

@@ -146,7 +146,7 @@ class Demuxer {
   // Returns whether the container says that no packet refers to this one.
   bool disposable() const;
 
-  // Returns what tells that packets of the stream are missing behind the last
+  // Returns what says that packets of the stream are missing after the last
   // one. Call this after ReadPacket has returned false, of a demuxer that has
   // read on since the beginning or since a seek.
   MissingEnd missing_end() const;
@@ -159,7 +159,7 @@ class Demuxer {
 
   // Seeks to the packet with this mark. If the seek does not arrive at that
   // very packet, since libavformat guesses times and positions of raw streams
-  // anew behind each seek, the next packet is the first one. Fails as
+  // anew after each seek, the next packet is the first one. Fails as
   // SeekToKeyframe.
   ipc::Expected<void> SeekToPacket(const PacketMark& mark);
 

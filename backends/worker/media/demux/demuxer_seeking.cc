@@ -47,7 +47,7 @@ ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
 
 ipc::Expected<void> Demuxer::SeekToPacket(const PacketMark& mark) {
   return SeekTo(mark.timestamp, [this, &mark](bool* passed) {
-    // A picture that is decoded behind the wanted one may be shown before it.
+    // A picture that is decoded after the wanted one may be shown before it.
     *passed = *passed || packet_.position < 0 || mark.position < 0 ||
               packet_.position <= mark.position;
     return entry() == mark.timestamp && packet_.position == mark.position &&

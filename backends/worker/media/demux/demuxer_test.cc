@@ -33,7 +33,8 @@ TEST(Demuxer, AnEmptyFileAndATextAreBadInput) {
   EXPECT_EQ(empty.message, "empty.mp4 is empty");
   const auto text = FailureOf(FileOf("text.mp4", "This is no video.\n"));
   EXPECT_EQ(text.code, ipc::Code::kBadInput);
-  EXPECT_NE(text.message.find("text.mp4"), std::string::npos);
+  EXPECT_NE(text.message.find("it cannot be opened as media"),
+            std::string::npos);
 }
 
 TEST(Demuxer, APlaylistOpensNothing) {
@@ -43,7 +44,7 @@ TEST(Demuxer, APlaylistOpensNothing) {
         FileOf(name, "#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:0\n#EXTINF:1.0,\n" +
                          TemporaryPath("secret.ts") + "\n#EXT-X-ENDLIST\n"));
     EXPECT_EQ(failure.code, ipc::Code::kUnsupported) << failure.message;
-    EXPECT_NE(failure.message.find(name + " is of the container hls"),
+    EXPECT_NE(failure.message.find("it is of the container hls"),
               std::string::npos)
         << failure.message;
   }

@@ -113,7 +113,7 @@ ipc::Expected<void> MediaFile::OpenHeader(MediaBytes bytes, int64_t size,
       av_probe_input_buffer2(format_->pb, &container, name_.c_str(), format_, 0,
                              static_cast<unsigned>(format_->format_probesize));
   if (found < 0) return tl::unexpected(OpenFailure(found));
-  IPC_TRY(allowed_.Check(*container, name_));
+  IPC_TRY(allowed_.Check(*container));
   if (OnlyRefers(*container)) {
     return tl::unexpected(Reference("is of the container " +
                                     std::string(container->name) + ", which"));
@@ -207,7 +207,7 @@ ipc::Expected<void> MediaFile::CheckStreams() {
   if (MayReadOn()) return {};
   if (refused_stream_ != nullptr) return CheckCodec(*refused_stream_);
   return ipc::Fail(ipc::Code::kResourceExhausted,
-                   name_ + " has more than " + std::to_string(max_streams_) +
+                   "it has more than " + std::to_string(max_streams_) +
                        " streams; raise " + ipc::LimitName("streams"));
 }
 
@@ -255,7 +255,7 @@ int MediaFile::RefuseToOpen(AVFormatContext* context, AVIOContext** io,
 
 ipc::Error MediaFile::Reference(const std::string& what) const {
   return {ipc::Code::kUnsupported,
-          name_ + " " + what + (what.empty() ? "" : " ") +
+          "it " + what + (what.empty() ? "" : " ") +
               "refers to other files, and a session opens no file but the one "
               "it was given: decode those files instead"};
 }
@@ -263,12 +263,12 @@ ipc::Error MediaFile::Reference(const std::string& what) const {
 ipc::Error MediaFile::OpenFailure(int av_error) {
   if (auto few = CheckStreams(); !few) return std::move(few).error();
   if (source_->read_error() != 0) {
-    return ipc::FailErrno(ipc::Code::kBadInput, name_ + " cannot be read",
+    return ipc::FailErrno(ipc::Code::kBadInput, "it cannot be read",
                           source_->read_error())
         .value();
   }
   if (refers_to_others()) return Reference("");
-  const std::string text = name_ + " cannot be opened as media";
+  const std::string text = "it cannot be opened as media";
   const std::string says = "FFmpeg says: " + AvErrorText(av_error);
   if (av_error == AVERROR(ENOMEM)) {
     return {ipc::Code::kResourceExhausted, text + ": " + says};

@@ -78,7 +78,7 @@ class MediaFile {
   ipc::Expected<void> CheckStreams();
   // Fails for a stream that must not be decoded.
   ipc::Expected<void> CheckCodec(const AVStream& stream) const {
-    return allowed_.Check(stream, name_);
+    return allowed_.Check(stream);
   }
 
  private:

@@ -19,7 +19,7 @@ namespace bulkhead::worker {
 // Passes the bytes of one media file to libavformat.
 //
 // Can hide ranges of the file for a while: libavformat then reads 0xff in their
-// place (picture_data.h tells what for). Its packets that it read meanwhile
+// place (picture_data.h says what for). Its packets that it read meanwhile
 // have to be mended with ReadHidden.
 //
 // Keeps an offset of its own. The host passes the size, since the sandbox makes

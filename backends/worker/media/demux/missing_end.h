@@ -20,7 +20,7 @@ struct MissingEnd {
   // The size that the file should have according to its header (MP4, Matroska,
   // RIFF), if that is more than it has; -1 otherwise.
   int64_t declared_size = -1;
-  // How many packets the header lists behind the last one that was read (MP4,
+  // How many packets the header lists after the last one that was read (MP4,
   // AVI); 0 if it does not tell.
   uint64_t packets = 0;
   // The end of the stream according to the header, in the stream's time base

@@ -22,7 +22,7 @@ struct PacketPlace {
 };
 
 // Finds the coded picture data of the first packets of a file: the bytes of a
-// picture behind its headers.
+// picture after its headers.
 //
 // avformat_find_stream_info decodes the first packets, up to 20 of them, to
 // learn what their headers say: the pixel format, the colours, the delay by

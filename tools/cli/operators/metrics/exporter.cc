@@ -125,7 +125,7 @@ bool IsLoopback(const std::string& address) {
   return address.starts_with("127.") || address.starts_with("[::1]");
 }
 
-// Listens as the server will, and stops, since civetweb does not tell why it
+// Listens as the server will, and stops, since civetweb does not say why it
 // cannot. `address` is one of ToServerAddress().
 Status TryToListen(const std::string& address) {
   const size_t colon = address.rfind(':');

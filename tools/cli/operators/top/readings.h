@@ -27,7 +27,7 @@ namespace bulkhead::cli::top {
 //     if (auto reading = readings.Take()) view.ShowTable(reading->table);
 //
 // The thread owns the rates, the causes and the connections for events. What
-// the others share with it is the latest reading, behind one mutex that nobody
+// the others share with it is the latest reading, under one mutex that nobody
 // holds while asking. All methods belong to the thread that constructs the
 // object, which waits for the thread in the destructor: not at all, or until
 // the request under way has ended.

@@ -50,7 +50,7 @@ int PrintOnce() {
 }
 
 int RunTop(bool once) {
-  // This category tells how wide characters are; the rest of the locale stays.
+  // This category says how wide characters are; the rest of the locale stays.
   setlocale(LC_CTYPE, "");
   if (once) return PrintOnce();
   if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1) {

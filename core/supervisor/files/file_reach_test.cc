@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/supervisor/backend/file_reach.h"
+#include "core/supervisor/files/file_reach.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/supervisor/backend/kept_counts.h"
+#include "core/supervisor/records/kept_counts.h"
 
 #include <algorithm>
 

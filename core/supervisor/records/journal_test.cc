@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/supervisor/backend/journal.h"
+#include "core/supervisor/records/journal.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/supervisor/backend/event_log.h"
+#include "core/supervisor/records/event_log.h"
 
 #include <capnp/message.h>
 #include <gtest/gtest.h>

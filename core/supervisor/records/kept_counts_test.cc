@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // bound: nothing waits here, the test makes the times up.
-#include "core/supervisor/backend/kept_counts.h"
+#include "core/supervisor/records/kept_counts.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

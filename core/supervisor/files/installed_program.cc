@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/supervisor/backend/installed_program.h"
+#include "core/supervisor/files/installed_program.h"
 
 #include <fcntl.h>
 

@@ -20,7 +20,7 @@ inline constexpr std::chrono::milliseconds kSettlingTime{500};
 // written after `patience`. A file that is renamed into the place of `object`
 // is another file and does not matter here.
 //
-// The kernel tells whether somebody has the file open for writing: it refuses a
+// The kernel says whether somebody has the file open for writing: it refuses a
 // read lease then. Where the kernel gives no leases (files of other users,
 // network file systems), the time alone decides, and a writer who pauses for
 // longer is not noticed. A hash in RECORD is proof in any case

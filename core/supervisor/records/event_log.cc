@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/supervisor/backend/event_log.h"
+#include "core/supervisor/records/event_log.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/control/event_messages.h"
-#include "core/supervisor/backend/journal.h"
+#include "core/supervisor/records/journal.h"
 
 namespace bulkhead::supervisor {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/supervisor/backend/log_tail.h"
+#include "core/supervisor/records/log_tail.h"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/supervisor/backend/missing_library.h"
+#include "core/supervisor/files/missing_library.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/supervisor/backend/object_verification.h"
+#include "core/supervisor/files/object_verification.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
