@@ -15,8 +15,8 @@ namespace bulkhead::ipc {
 // starts the zygote; the library refuses to start where it is set.
 inline constexpr char kInsideBackendVariable[] = "BULKHEAD_INSIDE_BACKEND";
 // Records that the library has refused to start in this process. The library
-// sets the variable; the zygote reads it once the plugin is loaded and tells
-// the operator, even if the plugin hides the error.
+// sets the variable; the zygote reads it once the plugin is loaded and says so
+// to the operator, even if the plugin hides the error.
 inline constexpr char kRefusedInsideVariable[] =
     "BULKHEAD_REFUSED_INSIDE_BACKEND";
 

@@ -31,8 +31,8 @@ class Deadline {
 
   // Returns the same deadline, which passes early when `fd` becomes readable: a
   // wait then ends as if the time were over, and the caller looks at `fd` to
-  // tell which it was. -1 means no descriptor. remaining() and passed() tell
-  // only of the time.
+  // see which it was. -1 means no descriptor. remaining() and passed() know
+  // only the time.
   Deadline OrReadable(int fd) const {
     Deadline same = *this;
     same.interrupt_fd_ = fd;

@@ -35,7 +35,7 @@ struct PlaneGeometry {
 struct FrameGeometry {
   uint32_t width;   // in pixels
   uint32_t height;  // in pixels
-  uint32_t stride;  // that of the first plane
+  uint32_t stride;  // of the first plane
   uint64_t bytes;   // the size of the slot, a multiple of the page size
   uint32_t plane_count;
   std::array<PlaneGeometry, kMostPlanes> planes;

@@ -6,7 +6,7 @@
 
 namespace bulkhead::ipc {
 
-// Stands for a timestamp or position that the stream does not tell.
+// Stands for a timestamp or position that the stream does not state.
 inline constexpr int64_t kNoTimestamp = INT64_MIN;
 
 // Describes one packet of the stream as a scan found it. Entries travel packed

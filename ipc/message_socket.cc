@@ -50,8 +50,8 @@ Expected<void> AwaitReady(int socket, short events, Deadline deadline) {
   }
 }
 
-// Tells a closed peer from a packet of length zero: recvmsg() returns 0 for
-// both.
+// Sets a closed peer apart from a packet of length zero: recvmsg() returns 0
+// for both.
 bool PeerHasClosed(int socket) {
   pollfd poll = {.fd = socket, .events = POLLRDHUP, .revents = 0};
   const timespec now = {};

@@ -362,7 +362,7 @@ TEST_F(MessageSocketTest,
   ASSERT_TRUE(SendDevice("", fds));
   ForkedChild child([&] {
     ::close(STDIN_FILENO);
-    // Leaves that of standard input as the only number.
+    // Leaves standard input's number as the only one.
     const rlimit limit = {.rlim_cur = 1, .rlim_max = 1};
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
     const auto received = ReceiveMessage(far_.get(), 1, Soon());

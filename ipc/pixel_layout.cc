@@ -52,7 +52,7 @@ struct Row {
 
 // All pixel formats of FFmpeg 5.1 that lie in the memory of the processor
 // (libavutil/pixdesc.c); backends/worker/media/convert/native_output_test.cc
-// compares them with those of the libavutil in use.
+// compares them with the formats of the libavutil in use.
 constexpr Row kRows[] = {
     {"yuv444p yuvj444p gbrp", Planar(3, 0, 0, 1)},
     {"yuv444p16 yuv444p9 yuv444p10 gbrp9 gbrp10 gbrp16 yuv444p12 "

@@ -9,7 +9,7 @@
 namespace bulkhead::ipc {
 
 // The header at the start of each ring region. The side that writes the region
-// uses it to tell the other side how far it has written and read, and whether
+// uses it to show the other side how far it has written and read, and whether
 // it sleeps. Cursors count bytes since the start of the session, never wrap and
 // are multiples of 8.
 //
@@ -33,7 +33,7 @@ struct RegionHeader {
   // In the worker's region: how many of the frames that it publishes the worker
   // has decoded so far. Once the worker is dead, the host learns by it whether
   // the death interrupted the decoding of the frame that the host waits for, or
-  // that of the one after it. Unused in the host's region.
+  // of the one after it. Unused in the host's region.
   std::atomic<uint32_t> decoded;
   uint32_t reserved[10];
 };

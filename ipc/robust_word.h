@@ -7,7 +7,7 @@
 
 namespace bulkhead::ipc {
 
-// A word in shared memory that tells other processes when one thread has ended,
+// A word in shared memory that shows other processes when one thread has ended,
 // however it ended: the kernel sets kOwnerDied in it and wakes one thread that
 // sleeps on it (set_robust_list(2)). No descriptor and no third process is
 // needed for that.
@@ -28,7 +28,7 @@ class RobustWord {
 
   // Makes the calling thread the owner of `word`, which must stay mapped until
   // the thread has ended. Returns false if the kernel refuses
-  // it; then the word never tells anything.
+  // it; then the word never shows anything.
   static bool Own(std::atomic<uint32_t>* word);
 };
 

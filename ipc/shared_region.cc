@@ -198,7 +198,7 @@ Expected<MappedRegion> MappedRegion::Map(int fd, bool writable,
     return Fail(Code::kInvalidArgument,
                 "received shared memory whose size is not sealed");
   }
-  // lseek tells the size, since the worker's seccomp filter refuses fstat.
+  // lseek returns the size, since the worker's seccomp filter refuses fstat.
   const off_t size = lseek(fd, 0, SEEK_END);
   if (size <= 0 || static_cast<size_t>(size) < expected_bytes_min) {
     return Fail(Code::kInvalidArgument,

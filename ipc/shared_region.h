@@ -31,7 +31,7 @@ namespace bulkhead::ipc {
 //
 // Failure: creating a region returns kResourceExhausted if the kernel refuses
 // the memory. The kernel allocates all pages at once, not when they are
-// touched, except those of a sparse region, which Populate() allocates. The
+// touched, except pages of a sparse region, which Populate() allocates. The
 // kernel may instead kill a process of its choice (out of memory), so callers
 // bound the sizes they ask for.
 //

@@ -23,9 +23,9 @@ namespace bulkhead::ipc {
 //      └─────────────────────────────────────────────────────────────────┘
 //          Release [host, when the Frame dies]
 //
-// Each grant of a slot has a new generation. The generation tells a publication
-// for the current grant from a late one for a grant that was revoked. A slot
-// stays leased when its worker dies: frames outlive workers.
+// Each grant of a slot has a new generation. The generation sets a publication
+// for the current grant apart from a late one for a grant that was revoked. A
+// slot stays leased when its worker dies: frames outlive workers.
 //
 // Thread-safe, since frames are destroyed on any thread.
 class SlotLedger {

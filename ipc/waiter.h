@@ -108,7 +108,7 @@ class Waiter {
              WakeReason reason = WakeReason::kRecord);
 
   // Returns whether this thread may run on more than one CPU, or false if the
-  // kernel does not tell.
+  // kernel does not say.
   static bool MoreThanOneCpu();
   // Returns whether this kernel lets a thread sleep on several words.
   static bool KernelSleepsOnMany();

@@ -341,7 +341,8 @@ TEST_F(TwoProcessTest, AWorkerThatDiesWhileTheHostSleepsIsGone) {
 TEST_F(TwoProcessTest, AWorkerThatIsKilledWhileTheHostSleepsIsGone) {
   Start(Echo);
   std::thread killer([&] {
-    // A worker that does not own the word yet leaves nothing that tells.
+    // A worker that does not own the word yet leaves nothing that shows its
+    // end.
     while (host_header_->sleeping == 0 || worker_header_->decoded == 0) {
       sched_yield();
     }
@@ -381,7 +382,7 @@ TEST_F(TwoProcessTest, AWorkerSeesItsHostClose) {
   EXPECT_TRUE(WIFEXITED(status)) << status;
 }
 
-// Nothing else wakes the host, and a fake end is told like a real one: whoever
+// Nothing else wakes the host, and a fake end looks like a real one: whoever
 // waits has to ask somebody else.
 TEST_F(TwoProcessTest, AWorkerCanClaimItsEnd) {
   Start([](Worker& worker) {

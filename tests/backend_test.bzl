@@ -31,6 +31,7 @@ def bulkhead_backend_test(
     """
     bulkhead_test(
         name = name,
+        srcs = [],
         size = size,
         testonly = True,
         distribution = distribution,

@@ -18,24 +18,35 @@ of its own, so that operators' commands of others do not reach it: see
 tests/support/own_world.h.
 """
 
+load("//tools/bazel:folder_library.bzl", "seen_by_folder")
+
 _LIBEXEC = "//tools/dist:libexec"
 
-# The built files that a test asks for by name, each with the environment
-# variable that tells the test the path.
+# The built files that a test asks for by name, each with the environment variable
+# that holds its path, and with the libraries by which a test uses it.
 _USABLE = {
     # A distribution whose backend fails as a script says.
-    "chaos": ("BULKHEAD_TEST_CHAOS", "$(rootpaths {})", "//tests/chaos:dist"),
+    "chaos": ("BULKHEAD_TEST_CHAOS", "$(rootpaths {})", "//tests/chaos:dist", ["//tests/chaos"]),
     # The command `bulkhead`.
-    "cli": ("BULKHEAD_TEST_CLI", "$(rootpath {})", "//tools/cli:bulkhead"),
+    "cli": ("BULKHEAD_TEST_CLI", "$(rootpath {})", "//tools/cli:bulkhead", []),
     # A replacement for bulkhead-worker that breaks the worker protocol.
-    "lying_worker": ("LYING_WORKER", "$(rootpath {})", "//tests/children:lying_worker"),
+    "lying_worker": ("LYING_WORKER", "$(rootpath {})", "//tests/children:lying_worker", ["//tests/liars"]),
     # A program that prints the marks drawn into the frames of a clip.
-    "marked_frames": ("BULKHEAD_TEST_MARKS", "$(rootpath {})", "//tests/media:marked_frames_main"),
+    "marked_frames": ("BULKHEAD_TEST_MARKS", "$(rootpath {})", "//tests/media:marked_frames_main", []),
 }
+
+# What nearly every test needs.
+_DEPS = [
+    "//core:bulkhead",
+    "//tests/media",
+    "//tests/support",
+]
 
 def bulkhead_test(
         name,
-        deps,
+        srcs = None,
+        deps = [],
+        size = "medium",
         libexec = True,
         distribution = None,
         uses = [],
@@ -50,7 +61,11 @@ def bulkhead_test(
 
     Args:
       name: The name of the target.
-      deps: The libraries under test. The macro adds the main function.
+      srcs: The sources. By default, the one that is called like the target.
+      deps: Further libraries. The macro adds the main function, the library, what
+        tests/support and tests/media have, and the library of the folder, if it is
+        declared above, with what it depends on.
+      size: The size of the test.
       libexec: Whether the test needs bulkheadd, the reaper and the worker. If
         so, BULKHEAD_TEST_LIBEXEC holds their paths.
       distribution: A target whose files are an installed distribution with its
@@ -76,9 +91,10 @@ def bulkhead_test(
         files.append(distribution)
         variables["BULKHEAD_TEST_DISTRIBUTION"] = "$(rootpaths {})".format(distribution)
     for used in uses:
-        variable, path, label = _USABLE[used]
+        variable, path, label, libraries = _USABLE[used]
         files.append(label)
         variables[variable] = path.format(label)
+        deps = deps + libraries
 
     if as_ordinary_user:
         main = ["//tests/support:ordinary_user_main"]
@@ -89,14 +105,16 @@ def bulkhead_test(
 
     native.cc_test(
         name = name,
+        size = size,
+        srcs = [name + ".cc"] if srcs == None else srcs,
         data = files,
         env = variables,
         tags = tags + ["no-sandbox"] + ([] if sanitizers else ["no-sanitizer"]),
-        deps = deps + main,
+        deps = seen_by_folder(deps + main + _DEPS),
         **kwargs
     )
 
-def bulkhead_test_as_both_users(name, **kwargs):
+def bulkhead_test_as_both_users(name, srcs = None, **kwargs):
     """Declares one test twice: as the user that runs Bazel, and as an ordinary one.
 
     The second target has the name of the first with `_as_ordinary_user` before
@@ -104,13 +122,16 @@ def bulkhead_test_as_both_users(name, **kwargs):
 
     Args:
       name: The name of the first target, which ends in `_test`.
+      srcs: The sources. By default, the one that is called like the first target.
       **kwargs: The attributes of both targets: see bulkhead_test.
     """
     if not name.endswith("_test"):
         fail("{}: the name must end in _test".format(name))
-    bulkhead_test(name = name, **kwargs)
+    sources = [name + ".cc"] if srcs == None else srcs
+    bulkhead_test(name = name, srcs = sources, **kwargs)
     bulkhead_test(
         name = name[:-len("_test")] + "_as_ordinary_user_test",
+        srcs = sources,
         as_ordinary_user = True,
         **kwargs
     )

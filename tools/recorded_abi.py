@@ -20,6 +20,7 @@ backend  the same of bulkhead_backend.h
 import itertools
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -138,7 +139,7 @@ def symbol_lines():
         text=True, check=True).stdout.splitlines()
     # Only the library itself can call what takes its incomplete types.
     for declaration, name in sorted(zip(readable, names)):
-        if "bulkhead::session::" not in declaration:
+        if not re.search(r"\bbulkhead::[a-z_]+::", declaration):
             yield f"{name}  # {declaration}"
 
 

@@ -14,7 +14,7 @@ is written, not by what it is used for:
   all     open-ms=N and the like, as --limit has it
 
 A number of 0, of 20 s or more, or that is computed is none. What is as short as
-it is for a reason has a comment `bound: REASON`: behind the line, above it (then
+it is for a reason has a comment `bound: REASON`: after the line, above it (then
 it holds to the next empty line), or on top of the file (then for all of it). A
 comment with nothing to excuse is found as well.
 

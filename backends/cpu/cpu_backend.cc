@@ -3,11 +3,12 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "backends/libav_codec/capabilities.h"
 #include "backends/libav_codec/libav_decoder.h"
 #include "backends/libav_codec/libav_types.h"
-#include "backends/sdk/sized.h"
+#include "backends/sdk/bulkhead_backend.hpp"
 
 namespace bulkhead::cpu {
 namespace {
@@ -15,98 +16,79 @@ namespace {
 using libav_codec::FramePtr;
 using libav_codec::LibavDecoder;
 
-// The sentence of a failed open, which belongs to no decoder. One for each
-// thread, since the ABI allows several calls of open at the same time.
-thread_local std::string open_error;
+class CpuDecoder {
+ public:
+  explicit CpuDecoder(std::unique_ptr<LibavDecoder> decoder)
+      : decoder_(std::move(decoder)) {}
 
-LibavDecoder* Self(bulkhead_decoder* decoder) {
-  return reinterpret_cast<LibavDecoder*>(decoder);
-}
-
-bulkhead_result EnumerateDevices(const bulkhead_runtime*,
-                                 void (*emit)(void*, const bulkhead_device*),
-                                 void* emit_context) {
-  const unsigned version = avcodec_version();
-  const std::string description =
-      "libavcodec " + std::to_string(AV_VERSION_MAJOR(version)) + "." +
-      std::to_string(AV_VERSION_MINOR(version)) + "." +
-      std::to_string(AV_VERSION_MICRO(version));
-  bulkhead_device device = {.size = sizeof(device),
-                            .name = "cpu",
-                            .description = description.c_str()};
-  const libav_codec::Capabilities capabilities;
-  capabilities.Describe(&device);
-  emit(emit_context, &device);
-  return BULKHEAD_OK;
-}
-
-bulkhead_result Open(const bulkhead_open_parameters* parameters,
-                     const bulkhead_runtime* runtime,
-                     bulkhead_decoder** decoder) {
-  const auto taken = sdk::TakeSized(*parameters);
-  if (taken.device != 0) {
-    open_error = "there is one device, cpu:0; device " +
-                 std::to_string(taken.device) + " was asked for";
-    return BULKHEAD_UNSUPPORTED;
+  bulkhead_result Send(const bulkhead_packet* packet) {
+    return decoder_->Send(packet);
   }
-  auto opened = LibavDecoder::Open(taken, runtime);
-  if (!opened) {
-    open_error = std::move(opened.error().sentence);
-    return opened.error().result;
+
+  bulkhead_result Receive(bulkhead_frame* frame) {
+    FramePtr picture(av_frame_alloc());
+    if (!picture) return BULKHEAD_OUT_OF_MEMORY;
+    const bulkhead_result result = decoder_->Receive(picture.get());
+    if (result != BULKHEAD_OK) return result;
+    decoder_->Describe(*picture, frame);
+    frame->buffer = decoder_->HandleOf(*picture);
+    frame->private_data = picture.release();
+    return BULKHEAD_OK;
   }
-  *decoder = reinterpret_cast<bulkhead_decoder*>(opened->release());
-  return BULKHEAD_OK;
-}
 
-bulkhead_result SendPacket(bulkhead_decoder* decoder,
-                           const bulkhead_packet* packet) {
-  return Self(decoder)->Send(packet);
-}
+  void Release(const bulkhead_frame& frame) {
+    FramePtr(static_cast<AVFrame*>(frame.private_data)).reset();
+  }
 
-bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
-  FramePtr picture(av_frame_alloc());
-  if (!picture) return BULKHEAD_OUT_OF_MEMORY;
-  const bulkhead_result result = Self(decoder)->Receive(picture.get());
-  if (result != BULKHEAD_OK) return result;
-  Self(decoder)->Describe(*picture, frame);
-  frame->buffer = Self(decoder)->HandleOf(*picture);
-  frame->private_data = picture.release();
-  return BULKHEAD_OK;
-}
+  void Flush() { decoder_->Flush(); }
+  const std::string& last_error() const { return decoder_->last_error(); }
 
-void ReleaseFrame(bulkhead_decoder*, bulkhead_frame* frame) {
-  FramePtr(static_cast<AVFrame*>(frame->private_data)).reset();
-  frame->private_data = nullptr;
-}
+ private:
+  const std::unique_ptr<LibavDecoder> decoder_;
+};
 
-void Flush(bulkhead_decoder* decoder) { Self(decoder)->Flush(); }
+struct Cpu {
+  using Decoder = CpuDecoder;
+  static constexpr const char* kName = "cpu";
+  static constexpr const char* kVersion = "0.1.0";
+  static constexpr uint32_t kStreamKinds =
+      BULKHEAD_DECODES_VIDEO | BULKHEAD_DECODES_AUDIO;
 
-void Close(bulkhead_decoder* decoder) { delete Self(decoder); }
+  static sdk::Outcome EnumerateDevices(const bulkhead_runtime&,
+                                       const sdk::Emit& emit) {
+    const unsigned version = avcodec_version();
+    const std::string description =
+        "libavcodec " + std::to_string(AV_VERSION_MAJOR(version)) + "." +
+        std::to_string(AV_VERSION_MINOR(version)) + "." +
+        std::to_string(AV_VERSION_MICRO(version));
+    bulkhead_device device = {.name = "cpu",
+                              .description = description.c_str()};
+    const libav_codec::Capabilities capabilities;
+    capabilities.Describe(&device);
+    emit(device);
+    return BULKHEAD_OK;
+  }
 
-const char* LastError(bulkhead_decoder* decoder) {
-  return decoder == nullptr ? open_error.c_str()
-                            : Self(decoder)->last_error().c_str();
-}
-
-constexpr bulkhead_backend kBackend = {
-    .size = sizeof(bulkhead_backend),
-    .abi_version = BULKHEAD_ABI_VERSION,
-    .name = "cpu",
-    .version = "0.1.0",
-    .enumerate_devices = EnumerateDevices,
-    .open = Open,
-    .send_packet = SendPacket,
-    .receive_frame = ReceiveFrame,
-    .release_frame = ReleaseFrame,
-    .flush = Flush,
-    .close = Close,
-    .last_error = LastError,
-    .stream_kinds = BULKHEAD_DECODES_VIDEO | BULKHEAD_DECODES_AUDIO,
+  static sdk::Outcome Open(const bulkhead_open_parameters& parameters,
+                           const bulkhead_runtime& runtime,
+                           std::unique_ptr<Decoder>* decoder) {
+    if (parameters.device != 0) {
+      return {BULKHEAD_UNSUPPORTED, "there is one device, cpu:0; device " +
+                                        std::to_string(parameters.device) +
+                                        " was asked for"};
+    }
+    auto opened = LibavDecoder::Open(parameters, &runtime);
+    if (!opened) {
+      return {opened.error().result, std::move(opened.error().sentence)};
+    }
+    *decoder = std::make_unique<CpuDecoder>(*std::move(opened));
+    return BULKHEAD_OK;
+  }
 };
 
 }  // namespace
 }  // namespace bulkhead::cpu
 
 const bulkhead_backend* bulkhead_cpu_backend(void) {
-  return &bulkhead::cpu::kBackend;
+  return bulkhead::sdk::TableOf<bulkhead::cpu::Cpu>();
 }

@@ -5,7 +5,7 @@
 
 // Returns the function table of the reference backend, which decodes with
 // libavcodec on the CPU. It has one device, named "cpu". Its pictures equal
-// those of the ffmpeg program byte for byte, and are decoded directly into the
+// the ffmpeg program's byte for byte, and are decoded directly into the
 // runtime's buffers where those can hold them.
 //
 // The options of bulkhead_open_parameters are libavcodec's options of the codec

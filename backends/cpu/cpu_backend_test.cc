@@ -14,8 +14,8 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 }
 
-#include "backends/fake_runtime/clip.h"
-#include "backends/fake_runtime/fake_runtime.h"
+#include "backends/testing/clip.h"
+#include "backends/testing/fake_runtime.h"
 
 namespace bulkhead::cpu {
 namespace {

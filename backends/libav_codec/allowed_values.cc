@@ -12,7 +12,7 @@ extern "C" {
 namespace bulkhead::libav_codec {
 namespace {
 
-// Some options have dozens of names, such as those of codecs.
+// Some options have dozens of names, such as names of codecs.
 constexpr int kMostNames = 24;
 
 std::string Number(double value) {

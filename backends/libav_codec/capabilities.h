@@ -16,7 +16,7 @@ class Capabilities {
  public:
   Capabilities();
 
-  // Fills the fields of `device` that tell of capabilities.
+  // Fills the fields of `device` that state capabilities.
   void Describe(bulkhead_device* device) const;
 
  private:

@@ -12,7 +12,6 @@ extern "C" {
 
 #include "backends/libav_codec/allowed_values.h"
 #include "backends/libav_codec/translate.h"
-#include "backends/sdk/sized.h"
 
 namespace bulkhead::libav_codec {
 namespace {
@@ -150,7 +149,7 @@ void Clear(const AVFrame& frame) {
 Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
     const bulkhead_open_parameters& parameters,
     const bulkhead_runtime* runtime) {
-  const auto codec = sdk::TakeSized(*parameters.codec);
+  const bulkhead_codec_parameters& codec = *parameters.codec;
   const auto found = FindDecoder(codec.codec, codec.stream_kind);
   if (!found) return tl::unexpected(found.error());
   auto translated = ToCodecParameters(codec, **found);
@@ -159,9 +158,7 @@ Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
   std::unique_ptr<LibavDecoder> decoder(new LibavDecoder);
   decoder->codec_ = codec.codec;
   decoder->log_ = std::make_unique<PictureLog>((*found)->id);
-  if (runtime != nullptr) {
-    decoder->buffers_ = RuntimeBuffers::Create(sdk::TakeSized(*runtime));
-  }
+  if (runtime != nullptr) decoder->buffers_ = RuntimeBuffers::Create(*runtime);
   decoder->stream_side_data_.reset(av_packet_alloc());
   decoder->context_.reset(avcodec_alloc_context3(*found));
   AVCodecContext* context = decoder->context_.get();
@@ -247,7 +244,7 @@ Expected<void> LibavDecoder::SetOptions(
 
 bulkhead_result LibavDecoder::Send(const bulkhead_packet* packet) {
   if (packet == nullptr) return SendTranslated(nullptr);
-  const auto translated = ToPacket(sdk::TakeSized(*packet));
+  const auto translated = ToPacket(*packet);
   if (translated) return SendTranslated(translated->get());
   last_error_ = translated.error().sentence;
   return translated.error().result;
@@ -367,8 +364,8 @@ int LibavDecoder::GetBuffer(AVCodecContext* context, AVFrame* frame,
   return result;
 }
 
-// Notices what picture_log.h tells, and pictures beyond max_pixels. libavcodec
-// reports those as damage, and only its log tells the two apart. Prints
+// Notices what picture_log.h says, and pictures beyond max_pixels. libavcodec
+// reports these as damage, and only its log says which is which. Prints
 // nothing, since a hostile stream could make it print for ever.
 void LibavDecoder::ReadLog(void* object, int level, const char* format,
                            va_list values) {

@@ -14,7 +14,7 @@
 namespace bulkhead::libav_codec {
 
 // Decodes one stream with libavcodec, with the settings of the ffmpeg program,
-// so that the pictures equal those of ffmpeg, also for damaged streams.
+// so that the pictures equal ffmpeg's, also for damaged streams.
 //
 //     auto decoder = LibavDecoder::Open(parameters, runtime);
 //     (*decoder)->Send(&packet);

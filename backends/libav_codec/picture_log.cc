@@ -47,7 +47,7 @@ constexpr const char* kMacroblock = "error while decoding MB";
 
 // Returns whether a macroblock of H.264 with CAVLC could not be decoded to its
 // end. Its coefficients stay in the thread that decoded it, which adds them to
-// those of a block that it decodes later. With CABAC, the line goes on.
+// a later block's. With CABAC, the line goes on.
 bool TellsResidue(AVCodecID codec, const char* format) {
   return codec == AV_CODEC_ID_H264 &&
          std::strstr(format, kMacroblock) != nullptr &&

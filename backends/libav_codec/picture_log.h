@@ -23,21 +23,22 @@ namespace bulkhead::libav_codec {
 //     log.Line(context->reordered_opaque, level, format);
 //     if (log.IsDamaged(frame->reordered_opaque, pts)) ...
 //
-// The flags of AVFrame do not tell it. With frame threads, a thread outputs a
+// The flags of AVFrame do not show it. With frame threads, a thread outputs a
 // copy of the picture that another one may still be decoding, so flags that are
 // set later are lost, in some runs and not in others. Some decoders set no
 // flags: FFV1 copies slices with a wrong checksum from the picture before, HEVC
 // makes up references and leaves out slices, MJPEG gives what was in the buffer
 // where a scan cannot be decoded. HEVC says only once that it made up a
-// picture, and later pictures refer to it too; so all are damaged up to the
-// next keyframe, except that those shown before it may refer to it as well, and
-// that only those shown before a keyframe refer to one shown before it. So are
-// those after a damaged picture of H.264 with CAVLC, also where none
-// refers to it: parts of it show in the next picture of the same thread.
+// picture, and later pictures refer to it too. So all pictures up to the next
+// keyframe count as damaged, and the leading ones of that keyframe, which are
+// sent after it and shown before it. A made-up picture that leads a keyframe
+// damages only pictures that lead the same one. After a damaged picture of
+// H.264 with CAVLC it is the same, even if no picture refers to it: parts of it
+// show in the next picture of the same thread.
 //
 // A line belongs to the packet whose number its context has: libavcodec copies
 // reordered_opaque to the thread that decodes the packet, and to the picture.
-// All packets up to that of a picture have been decoded when the picture comes
+// All packets up to a picture's own have been decoded when the picture comes
 // out, so the answer does not depend on timing.
 //
 // Only lines that no sound picture causes count as damage. Others of the
@@ -96,7 +97,7 @@ class PictureLog {
   // The packets whose pictures are the first to show something made up, and
   // whether only leading pictures may show it.
   std::map<int64_t, bool> made_up_;
-  int64_t judged_ = 0;  // the last picture of which incompleteness was told
+  int64_t judged_ = 0;  // the last picture reported as incomplete
   bool met_error_ = false;
 };
 

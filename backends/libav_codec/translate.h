@@ -7,10 +7,10 @@
 
 namespace bulkhead::libav_codec {
 
-// Translate between the structs of the C ABI and those of libavcodec. Strings
-// become identifiers by FFmpeg's own tables; nothing is guessed. The functions
-// that make libavcodec structs copy all data, so the caller's memory may go
-// after the call.
+// Translate between the structs of the C ABI and libavcodec's. Strings become
+// identifiers by FFmpeg's own tables; nothing is guessed. The functions that
+// make libavcodec structs copy all data, so the caller's memory may go after
+// the call.
 
 // Translates every field of the parameters. `codec` is the decoder for
 // parameters.codec; its type decides whether the fields of video or of audio

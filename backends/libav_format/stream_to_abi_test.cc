@@ -29,7 +29,7 @@ class StreamToAbi : public testing::Test {
   std::vector<bulkhead_side_data> side_data_;
 };
 
-// [color-1], [color-2], [color-3]: the header tells these numbers.
+// [color-1], [color-2], [color-3]: the header states these numbers.
 TEST(Numberings, AreThoseOfTheHeader) {
   EXPECT_EQ(AV_FIELD_UNKNOWN, 0);
   EXPECT_EQ(AV_FIELD_PROGRESSIVE, 1);

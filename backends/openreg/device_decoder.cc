@@ -15,7 +15,6 @@ extern "C" {
 
 #include "backends/libav_codec/translate.h"
 #include "backends/openreg/audio_planes.h"
-#include "backends/sdk/sized.h"
 
 namespace bulkhead::openreg {
 namespace {
@@ -66,7 +65,7 @@ DeviceDecoder::DeviceDecoder(const bulkhead_runtime& runtime,
 bulkhead_result DeviceDecoder::Send(const bulkhead_packet* packet) {
   packet_.reset();
   if (packet != nullptr) {
-    auto translated = libav_codec::ToPacket(sdk::TakeSized(*packet));
+    auto translated = libav_codec::ToPacket(*packet);
     if (!translated) {
       return Fail(translated.error().result, translated.error().sentence);
     }
@@ -108,13 +107,11 @@ bulkhead_result DeviceDecoder::Receive(bulkhead_frame* frame) {
   return BULKHEAD_OK;
 }
 
-void DeviceDecoder::Release(bulkhead_frame* frame) {
-  if (frame->buffer != nullptr) {
-    runtime_.release_buffer(runtime_.context, frame->buffer);
+void DeviceDecoder::Release(const bulkhead_frame& frame) {
+  if (frame.buffer != nullptr) {
+    runtime_.release_buffer(runtime_.context, frame.buffer);
   }
-  delete[] static_cast<uint8_t*>(frame->private_data);
-  frame->buffer = nullptr;
-  frame->private_data = nullptr;
+  delete[] static_cast<uint8_t*>(frame.private_data);
 }
 
 void DeviceDecoder::Flush() {

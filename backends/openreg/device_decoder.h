@@ -36,7 +36,7 @@ class DeviceDecoder {
 
   bulkhead_result Send(const bulkhead_packet* packet);
   bulkhead_result Receive(bulkhead_frame* frame);
-  void Release(bulkhead_frame* frame);
+  void Release(const bulkhead_frame& frame);
   void Flush();
   const std::string& last_error() const { return last_error_; }
 

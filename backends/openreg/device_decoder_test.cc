@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/fake_runtime/clip.h"
-#include "backends/fake_runtime/fake_runtime.h"
+#include "backends/testing/clip.h"
+#include "backends/testing/fake_runtime.h"
 
 namespace bulkhead::openreg {
 namespace {
@@ -49,7 +49,7 @@ TEST_F(DeviceDecoderTest, OnePictureOfDeviceMemoryIsEnough) {
     ASSERT_EQ((*decoder)->Receive(&frame_), BULKHEAD_OK)
         << (*decoder)->last_error();
     EXPECT_NE(frame_.buffer, nullptr);
-    (*decoder)->Release(&frame_);
+    (*decoder)->Release(frame_);
   }
   EXPECT_EQ(runtime_.outstanding(), 0u);
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/openreg/openreg_backend.h"
 
+#include <iterator>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "backends/libav_codec/capabilities.h"
 #include "backends/openreg/device_decoder.h"
-#include "backends/sdk/sized.h"
+#include "backends/sdk/bulkhead_backend.hpp"
 
 namespace bulkhead::openreg {
 namespace {
@@ -18,87 +21,44 @@ constexpr const char* kDescriptions[] = {
     "simulated accelerator, second",
 };
 
-// The sentence of a failed open, which belongs to no decoder. One for each
-// thread, since the ABI allows several calls of open at the same time.
-thread_local std::string open_error;
+struct Openreg {
+  using Decoder = DeviceDecoder;
+  static constexpr const char* kName = "openreg";
+  static constexpr const char* kVersion = "0.1.0";
+  static constexpr uint32_t kStreamKinds =
+      BULKHEAD_DECODES_VIDEO | BULKHEAD_DECODES_AUDIO;
 
-DeviceDecoder* Self(bulkhead_decoder* decoder) {
-  return reinterpret_cast<DeviceDecoder*>(decoder);
-}
-
-bulkhead_result EnumerateDevices(const bulkhead_runtime*,
-                                 void (*emit)(void*, const bulkhead_device*),
-                                 void* emit_context) {
-  const libav_codec::Capabilities capabilities;
-  for (const char* description : kDescriptions) {
-    bulkhead_device device = {
-        .size = sizeof(device), .name = "openreg", .description = description};
-    capabilities.Describe(&device);
-    emit(emit_context, &device);
+  static sdk::Outcome EnumerateDevices(const bulkhead_runtime&,
+                                       const sdk::Emit& emit) {
+    const libav_codec::Capabilities capabilities;
+    for (const char* description : kDescriptions) {
+      bulkhead_device device = {.name = "openreg", .description = description};
+      capabilities.Describe(&device);
+      emit(device);
+    }
+    return BULKHEAD_OK;
   }
-  return BULKHEAD_OK;
-}
 
-bulkhead_result Open(const bulkhead_open_parameters* parameters,
-                     const bulkhead_runtime* runtime,
-                     bulkhead_decoder** decoder) {
-  const auto taken = sdk::TakeSized(*parameters);
-  if (taken.device >= std::size(kDescriptions)) {
-    open_error = "there are two devices, openreg:0 and openreg:1; device " +
-                 std::to_string(taken.device) + " was asked for";
-    return BULKHEAD_UNSUPPORTED;
+  static sdk::Outcome Open(const bulkhead_open_parameters& parameters,
+                           const bulkhead_runtime& runtime,
+                           std::unique_ptr<Decoder>* decoder) {
+    if (parameters.device >= std::size(kDescriptions)) {
+      return {BULKHEAD_UNSUPPORTED,
+              "there are two devices, openreg:0 and openreg:1; device " +
+                  std::to_string(parameters.device) + " was asked for"};
+    }
+    auto opened = DeviceDecoder::Open(parameters, runtime, kDeviceBytes);
+    if (!opened) {
+      return {opened.error().result, std::move(opened.error().sentence)};
+    }
+    *decoder = *std::move(opened);
+    return BULKHEAD_OK;
   }
-  auto opened =
-      DeviceDecoder::Open(taken, sdk::TakeSized(*runtime), kDeviceBytes);
-  if (!opened) {
-    open_error = std::move(opened.error().sentence);
-    return opened.error().result;
-  }
-  *decoder = reinterpret_cast<bulkhead_decoder*>(opened->release());
-  return BULKHEAD_OK;
-}
-
-bulkhead_result SendPacket(bulkhead_decoder* decoder,
-                           const bulkhead_packet* packet) {
-  return Self(decoder)->Send(packet);
-}
-
-bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
-  return Self(decoder)->Receive(frame);
-}
-
-void ReleaseFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
-  Self(decoder)->Release(frame);
-}
-
-void Flush(bulkhead_decoder* decoder) { Self(decoder)->Flush(); }
-
-void Close(bulkhead_decoder* decoder) { delete Self(decoder); }
-
-const char* LastError(bulkhead_decoder* decoder) {
-  return decoder == nullptr ? open_error.c_str()
-                            : Self(decoder)->last_error().c_str();
-}
-
-constexpr bulkhead_backend kBackend = {
-    .size = sizeof(bulkhead_backend),
-    .abi_version = BULKHEAD_ABI_VERSION,
-    .name = "openreg",
-    .version = "0.1.0",
-    .enumerate_devices = EnumerateDevices,
-    .open = Open,
-    .send_packet = SendPacket,
-    .receive_frame = ReceiveFrame,
-    .release_frame = ReleaseFrame,
-    .flush = Flush,
-    .close = Close,
-    .last_error = LastError,
-    .stream_kinds = BULKHEAD_DECODES_VIDEO | BULKHEAD_DECODES_AUDIO,
 };
 
 }  // namespace
 }  // namespace bulkhead::openreg
 
 const bulkhead_backend* bulkhead_openreg_backend(void) {
-  return &bulkhead::openreg::kBackend;
+  return bulkhead::sdk::TableOf<bulkhead::openreg::Openreg>();
 }

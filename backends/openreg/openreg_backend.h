@@ -6,7 +6,7 @@
 // Returns the function table of a simulated accelerator with two devices named
 // "openreg". The backend exercises what a real accelerator would: streams,
 // device memory that the CPU cannot touch, explicit copies, a device that runs
-// full. Its pictures equal those of the CPU backend.
+// full. Its pictures equal the CPU backend's.
 //
 // The backend is an example for vendors: it is built from the SDK's header and
 // its own libraries, and shares no code with the runtime.

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "backends/cpu/cpu_backend.h"
-#include "backends/fake_runtime/clip.h"
-#include "backends/fake_runtime/fake_runtime.h"
+#include "backends/testing/clip.h"
+#include "backends/testing/fake_runtime.h"
 
 namespace bulkhead::openreg {
 namespace {

@@ -21,8 +21,8 @@
  * options) and clauses.md (how each clause is checked).
  *
  * Each rule is a clause: an id in brackets and its sentences. Errors and the
- * conformance suite name the id. An id keeps its meaning in all releases; that
- * of a clause that was given up is not used again.
+ * conformance suite name the id. An id keeps its meaning in all releases; the
+ * id of a clause that was given up is not used again.
  *
  * Results. BULKHEAD_OK, AGAIN and so on stand for the results below.
  * [result-1] A call returns only the results that its clauses name.
@@ -37,7 +37,7 @@
  * Life of a backend. The entry function runs in a process called the zygote,
  * which never sees media. The zygote is then cloned, as by fork(). One
  * short-lived clone calls enumerate_devices. Each stream gets a clone of its
- * own, which calls open and decodes that stream (environment.md tells of other
+ * own, which calls open and decodes that stream (environment.md has other
  * ways).
  * [life-1] The entry function returns the backend's table, never NULL. The
  * table and what it refers to stay valid and unchanged until the process ends.

@@ -108,7 +108,7 @@ def _bulkhead_distribution_impl(ctx):
         PlainFilesInfo(files = depset(built)),
     ]
 
-bulkhead_distribution = rule(
+_distribution = rule(
     implementation = _bulkhead_distribution_impl,
     attrs = {
         "abi": attr.int_list(
@@ -170,3 +170,44 @@ bulkhead_distribution = rule(
     },
     doc = "Lays out shared objects with their metadata under `dist`.",
 )
+
+def bulkhead_distribution(
+        name,
+        distribution,
+        module_path = None,
+        library = None,
+        devices = None,
+        entry_points = None,
+        version = "0.1.0",
+        **kwargs):
+    """Lays out a backend under `dist`. What is not given follows the distribution's name.
+
+    Args:
+      name: The name of the target.
+      distribution: The distribution's name in a package index, for example
+        bulkhead-acme.
+      module_path: The folder of the library: bulkhead_acme.
+      library: The shared object: libbulkhead_acme.so of the same package.
+      devices: The devices that bulkhead.toml reserves: acme. If empty, each entry
+        point has one device of its own name.
+      entry_points: Maps the name of each backend to its `module:attr`: acme to
+        bulkhead_acme.libbulkhead_acme:bulkhead_acme_backend.
+      version: The version, as in PEP 440.
+      **kwargs: Further attributes: see the rule above.
+    """
+    module = module_path or distribution.replace("-", "_")
+    device = module[len("bulkhead_"):] if module.startswith("bulkhead_") else module
+    if devices == None:
+        devices = [] if entry_points else [device]
+    _distribution(
+        name = name,
+        devices = devices,
+        distribution = distribution,
+        entry_points = entry_points or {
+            device: "{0}.lib{0}:{0}_backend".format(module),
+        },
+        library = library or ":lib{}.so".format(module),
+        module_path = module,
+        version = version,
+        **kwargs
+    )

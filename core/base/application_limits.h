@@ -17,7 +17,7 @@ inline constexpr uint64_t kBackendOpenFiles = 256;
 // processes of all its backends inherit them. A backend that fails under them
 // may be sound, so such a failure is never held against it elsewhere: the same
 // backend serves every other application of the user. Whoever reads of the
-// failure is told which limit to raise.
+// failure reads which limit to raise.
 //
 // Only limits that a backend needs more of than many systems allow count:
 // address space, private memory, the stack, open files, and processes.
@@ -40,7 +40,7 @@ OpenFiles CountOpenFiles();
 // may have, or room for fewer than `spare` more; nullopt otherwise. `newest` is
 // a descriptor that was opened just now. The files are counted only where
 // `newest`, or a descriptor at the limit, shows that there may be so many. Who
-// calls this for each descriptor is told before one cannot be opened.
+// calls this for each descriptor hears of it before one cannot be opened.
 std::optional<OpenFiles> NearOpenFiles(int newest, uint64_t spare);
 
 // Returns the limit on the processor time of a process, in seconds; nullopt if

@@ -15,7 +15,7 @@
 #include "core/base/status_macros.h"
 #include "core/base/text.h"
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 namespace {
 
 Status FromErrno(const std::string& path, int error) {
@@ -211,4 +211,4 @@ Result<std::string> ReadFileBeneath(int directory, const std::string& path,
   return ReadFileBeneath(directory, path, ReadOptions{.max_bytes = max_bytes});
 }
 
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

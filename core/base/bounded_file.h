@@ -8,7 +8,7 @@
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 
 // Opens and reads files below a directory that a stranger may have filled. On
 // the plugin path a file may in fact be a FIFO, a link that loops or leads out
@@ -53,4 +53,4 @@ Result<std::string> ReadFileBeneath(int directory, const std::string& path,
 Result<std::string> ReadFileBeneath(int directory, const std::string& path,
                                     size_t max_bytes = kMaxMetadataBytes);
 
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

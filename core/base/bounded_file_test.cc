@@ -21,11 +21,11 @@
 #include <string>
 #include <thread>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 namespace {
 
 constexpr int kForReading = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
@@ -86,7 +86,7 @@ TEST_F(BoundedFileTest, WhatIsNoRegularFileIsRefusedWithoutBlocking) {
   }
 }
 
-// inotify tells of every open() of a file but those with O_PATH.
+// inotify reports every open() of a file but those with O_PATH.
 TEST_F(BoundedFileTest, WhatIsNoRegularFileIsNotEvenOpened) {
   ASSERT_EQ(mkfifo((tree_ / "fifo").c_str(), 0600), 0);
   Link("fifo", "link");
@@ -260,4 +260,4 @@ TEST_F(BoundedFileTest, BigFilesAreRefusedUnread) {
 }
 
 }  // namespace
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 namespace {
 
 constexpr size_t kMaxNameBytes = 64;
@@ -63,4 +63,4 @@ Result<DeviceName> ParseDeviceName(std::string_view text_untrusted) {
   return device;
 }
 
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

@@ -8,7 +8,7 @@
 
 #include "core/include/bulkhead/status.h"
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 
 // The name with which a caller chooses a device: "cpu", "openreg:1" or, if two
 // backends have a device of the same name, "BACKEND/openreg:1".
@@ -30,4 +30,4 @@ bool IsPlainName(std::string_view text_untrusted);
 // 65535. kInvalidArgument for any other text; the message quotes the text.
 Result<DeviceName> ParseDeviceName(std::string_view text_untrusted);
 
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 namespace {
 
 TEST(DeviceNameTest, ReadsTheThreeForms) {
@@ -50,4 +50,4 @@ TEST(DeviceNameTest, AnythingElseIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 namespace {
 
 std::string Base64Url(std::span<const uint8_t> bytes) {
@@ -79,4 +79,4 @@ std::string Digest::Finish() {
   return Base64Url(std::span(digest, size));
 }
 
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 
 // The hash algorithms that RECORD may use: SHA-256 and stronger ones.
 enum class HashAlgorithm : uint8_t { kSha256, kSha384, kSha512 };
@@ -33,4 +33,4 @@ class Digest {
   SHA2_CTX context_;
 };
 
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 namespace {
 
 std::string Of(HashAlgorithm algorithm, std::string_view text) {
@@ -34,4 +34,4 @@ TEST(Digest, WeakHashesAreUnknown) {
 }
 
 }  // namespace
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 
 Environment Environment::FromProcess() {
   Environment environment;
@@ -29,4 +29,4 @@ std::optional<std::string> Environment::Get(const std::string& name) const {
   return found->second;
 }
 
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

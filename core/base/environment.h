@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 
 // A copy of the environment variables that steer discovery. Read once where the
 // program starts and passed down from there, so that tests can pass their own.
@@ -32,4 +32,4 @@ class Environment {
   Variables variables_;
 };
 
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

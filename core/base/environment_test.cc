@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 namespace {
 
 TEST(EnvironmentTest, TellsUnsetFromEmpty) {
@@ -21,4 +21,4 @@ TEST(EnvironmentTest, IsACopyOfTheProcess) {
 }
 
 }  // namespace
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

@@ -67,7 +67,7 @@ TEST(FrameMapping, AnErrorEndsBetweenTwoCharacters) {
   const auto mappings =
       ParseFrameMappings(R"({"frames": [{"pts": ")" + text + R"("}]})");
   ASSERT_FALSE(mappings);
-  EXPECT_TRUE(discovery::IsValidUtf8(mappings.error().message()))
+  EXPECT_TRUE(IsValidUtf8(mappings.error().message()))
       << mappings.error().message();
 }
 

@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 namespace {
 
 bool IsBase64Url(char c) {
@@ -41,4 +41,4 @@ Result<RecordHash> RecordHash::Parse(std::string_view recorded_untrusted) {
   return RecordHash(*algorithm, std::string(expected));
 }
 
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

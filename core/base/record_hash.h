@@ -9,7 +9,7 @@
 #include "core/base/digest.h"
 #include "core/include/bulkhead/status.h"
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 
 // Checks a file against the hash in RECORD: "sha256=" and the digest in
 // URL-safe base64 without padding. sha384 and sha512 are accepted too; anything
@@ -39,4 +39,4 @@ class RecordHash {
   std::string expected_;
 };
 
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

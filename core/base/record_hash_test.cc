@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 namespace {
 
 bool Check(const std::string& recorded, std::string_view contents) {
@@ -50,4 +50,4 @@ TEST(RecordHash, MalformedTextIsRefused) {
 }
 
 }  // namespace
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

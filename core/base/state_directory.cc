@@ -18,7 +18,7 @@
 
 #include "core/base/bounded_file.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead {
 namespace {
 
 // A temporary file of this age was left by a writer that was killed. A younger
@@ -137,7 +137,7 @@ Status StateDirectory::CheckKeeps(const std::string& path) {
 
 Result<std::string> StateDirectory::Read(const std::string& name,
                                          size_t max_bytes) const {
-  auto contents = discovery::ReadFileBeneath(directory_.get(), name, max_bytes);
+  auto contents = ReadFileBeneath(directory_.get(), name, max_bytes);
   if (contents) return contents;
   const bool none = contents.error().code() == Code::kNotFound;
   return Status(none ? Code::kNotFound : Code::kBadInput,
@@ -226,4 +226,4 @@ std::vector<std::string> StateDirectory::List(const std::string& prefix,
   return names;
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead

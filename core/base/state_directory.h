@@ -8,7 +8,7 @@
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead {
 
 // The directory of the records that outlive bulkheadd. Several bulkheadd may
 // use it at once: each record is a file of its own, and the last writer of a
@@ -34,7 +34,7 @@ class StateDirectory {
   // user alone.
   static Result<StateDirectory> OpenOrCreate(const std::string& path);
   // Returns why no record can be kept in the directory, as far as that can be
-  // told without writing one. The directory need not exist yet.
+  // known without writing one. The directory need not exist yet.
   static Status CheckKeeps(const std::string& path);
 
   // Returns a record. kNotFound if there is none, kBadInput if it is not a
@@ -59,8 +59,8 @@ class StateDirectory {
  private:
   enum class Durability { kDisk, kMemory };
 
-  // Writes a temporary file and renames it to `name`. `flags` are those of
-  // renameat2. Returns 0 or an errno.
+  // Writes a temporary file and renames it to `name`. `flags` are
+  // renameat2's. Returns 0 or an errno.
   int Replace(const std::string& name, const std::string& contents,
               Durability durability, unsigned flags) const;
   Status Failure(const std::string& name, int error) const;
@@ -72,4 +72,4 @@ class StateDirectory {
   ipc::UniqueFd directory_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead

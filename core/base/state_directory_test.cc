@@ -6,16 +6,16 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead {
 namespace {
 
 class StateDirectoryTest : public testing::Test {
  protected:
   StateDirectory Make() { return StateDirectory::OpenOrCreate(path_).value(); }
 
-  discovery::TemporaryTree tree_;
+  TemporaryTree tree_;
   const std::string path_ = tree_ / "state/bulkhead";
 };
 
@@ -100,4 +100,4 @@ TEST_F(StateDirectoryTest, WhatAKilledWriterLeftIsRemovedLater) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 namespace {
 
 constexpr size_t kMaxQuotedBytes = 200;
@@ -197,4 +197,4 @@ char AsciiLower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 
 // Checks and prints text from files of strangers. No function depends on the
 // locale, which the application may have set to anything. All are quick for
@@ -40,4 +40,4 @@ bool IsAsciiDigit(char c);
 bool IsAsciiLetter(char c);
 char AsciiLower(char c);
 
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

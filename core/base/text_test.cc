@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace bulkhead::discovery {
+namespace bulkhead {
 namespace {
 
 TEST(TextTest, ValidUtf8IsWhatUnicodeAllows) {
@@ -72,4 +72,4 @@ TEST(TextTest, WordsAreLettersAndNumbers) {
 }
 
 }  // namespace
-}  // namespace bulkhead::discovery
+}  // namespace bulkhead

@@ -32,7 +32,7 @@
 namespace bulkhead {
 
 // The most dots that a file may have. The parser limits the depth of values but
-// not that of dotted keys, and destroys recursively what it has built, so a
+// not of dotted keys, and destroys recursively what it has built, so a
 // file with more dots could overflow the stack and is not parsed.
 inline constexpr std::ptrdiff_t kMaxTomlDots = 1024;
 

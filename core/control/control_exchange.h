@@ -25,7 +25,7 @@ using TakeReply = std::function<Status(ipc::schema::HostReply::Reader,
 // `take`. kBackendLost if bulkheadd is gone, kDeadlineExceeded if it is late,
 // kResourceExhausted if the request could not be sent for want of a resource. A
 // failure that bulkheadd replied with is returned as it is. Sets `*answered` if
-// a reply arrived, so that the caller can tell both kinds of failure apart.
+// a reply arrived, so that the caller knows which kind of failure it is.
 Status Exchange(int socket, const FillRequest& fill, std::span<const int> fds,
                 ipc::Deadline deadline, const TakeReply& take,
                 bool* answered = nullptr);
@@ -34,7 +34,7 @@ Status Exchange(int socket, const FillRequest& fill, std::span<const int> fds,
 Status SendRequest(int socket, const FillRequest& fill,
                    std::span<const int> fds, ipc::Deadline deadline);
 // Waits for the reply to a request that SendRequest() has sent, with the errors
-// of Exchange(). One that is there is taken also once the deadline has passed.
+// of Exchange(). A reply that has arrived is taken even after the deadline.
 Status AwaitReply(int socket, ipc::Deadline deadline, const TakeReply& take,
                   bool* answered = nullptr);
 // Passes a reply to `take`. A reply that was too large for a message is read

@@ -8,7 +8,7 @@
 
 namespace bulkhead {
 
-// The counts of a backend, as bulkheadd tells them to operators.
+// The counts of a backend, as bulkheadd sends them to operators.
 void Write(const BackendCounts& counts,
            ipc::schema::BackendCounts::Builder out);
 // Returns nullopt if the message is not one that Write() makes: a list of

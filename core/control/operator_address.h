@@ -13,8 +13,8 @@ namespace bulkhead {
 // Returns the beginning of the names of the abstract sockets on which the
 // bulkheadd of user `uid` listen for operators. The whole name is
 // "bulkhead/UID/PID/RANDOM", with the pid of the application. An abstract
-// socket leaves no file behind. Because of the random part nobody can take the
-// name beforehand; but somebody may take a name of the same form, so both sides
+// socket leaves no file. Because of the random part nobody can take the name
+// beforehand; but somebody may take a name of the same form, so both sides
 // check who the other one is (peer_user.h).
 inline std::string OperatorAddressPrefix(uid_t uid) {
   return "bulkhead/" + std::to_string(uid) + "/";

@@ -13,15 +13,15 @@ namespace bulkhead {
 //
 // A user namespace that maps only some users, as in a rootless container, shows
 // each of the others by one and the same uid (/proc/sys/kernel/overflowuid,
-// "nobody"). So nobody of that uid can be told from a stranger there, not even
-// this process from itself, and nobody of it is believed.
+// "nobody"). So whoever has that uid there may be a stranger, even this process
+// itself, and is not believed.
 struct BelievedUsers {
   uid_t own = 0;
   // The uid by which users are shown that the namespace does not map; nullopt
   // if it maps all.
   std::optional<uid_t> unmapped;
 
-  // Returns those of this process. Where /proc does not say which users are
+  // Returns this process's. Where /proc does not say which users are
   // mapped, 65534 counts as unmapped.
   static BelievedUsers OfThisProcess();
 
@@ -31,7 +31,7 @@ struct BelievedUsers {
 };
 
 // Returns who connected `socket`, or listened where it is connected to, as the
-// kernel noted it then (SO_PEERCRED); nullopt if the kernel does not tell.
+// kernel noted it then (SO_PEERCRED); nullopt if the kernel does not say.
 std::optional<ucred> PeerOf(int socket);
 
 }  // namespace bulkhead

@@ -23,7 +23,7 @@ class PictureHasher {
   static PictureHasher WithRandomKey();
 
   // `stride` is the number of bytes from one row to the next. The pixels may
-  // change meanwhile: the hash is then that of some mixture.
+  // change meanwhile: some mixture is hashed then.
   uint64_t operator()(const std::byte* pixels, uint32_t width, uint32_t height,
                       size_t row_bytes, size_t stride) const;
 

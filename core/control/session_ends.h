@@ -6,10 +6,10 @@
 
 namespace bulkhead {
 
-// The number of sessions of a Host whose workers' ends can be told at a time.
+// The number of sessions of a Host whose workers' ends fit in at a time.
 inline constexpr uint32_t kMostSessionEnds = 16'383;
 
-// Memory in which one bulkheadd tells the application that workers have ended,
+// Memory in which one bulkheadd shows the application that workers have ended,
 // so that a thread that sleeps for a worker is woken without a descriptor of
 // the worker's own. bulkheadd writes; the application reads, and sleeps on
 // these words (ipc/waiter.h). Both are trusted. Zeroed memory says that nothing

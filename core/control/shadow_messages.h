@@ -6,7 +6,7 @@
 
 namespace bulkhead {
 
-// The report about the shadows of a backend, as bulkheadd tells it.
+// The report about the shadows of a backend, as bulkheadd sends it.
 void Write(const ShadowReport& report, ipc::schema::ShadowReport::Builder out);
 ShadowReport ToShadowReport(ipc::schema::ShadowReport::Reader report);
 

@@ -10,7 +10,7 @@
 namespace bulkhead::crashes {
 
 // Returns the JSON of a crash: the format of the file in the state directory
-// and of the output for scripts. Names are those of the C++ members; unknown
+// and of the output for scripts. Names are the C++ members'; unknown
 // values are null. A path or an option that is not UTF-8 becomes {"hex":
 // "..."}, so that a reader can restore the exact bytes. The text that the
 // process wrote itself is in an object `claimed`.

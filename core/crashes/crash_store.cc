@@ -49,7 +49,7 @@ std::optional<uint64_t> NumberOf(std::string_view name_untrusted) {
 }
 
 // Returns the numbers of the records, ascending.
-std::vector<uint64_t> NumbersIn(const supervisor::StateDirectory& directory) {
+std::vector<uint64_t> NumbersIn(const StateDirectory& directory) {
   std::vector<uint64_t> numbers;
   for (const std::string& name :
        directory.List(std::string(kPrefix), kMaxNames)) {
@@ -58,7 +58,7 @@ std::vector<uint64_t> NumbersIn(const supervisor::StateDirectory& directory) {
   return numbers;
 }
 
-uint64_t LastCleared(const supervisor::StateDirectory& directory) {
+uint64_t LastCleared(const StateDirectory& directory) {
   const auto text = directory.Read(kCleared, kDigits);
   return text ? ToNumber(*text).value_or(0) : 0;
 }

@@ -43,7 +43,7 @@ class CrashStore {
   // with kNotFound if records are not kept, and with kResourceExhausted if no
   // record can be added.
   Result<uint64_t> Add(Crash crash) const;
-  // Returns why no record can be added, as far as that can be told without
+  // Returns why no record can be added, as far as that can be known without
   // adding one. OK if records are not kept.
   Status CheckKeeps() const;
   // Sets Crash::outcome of a record.
@@ -57,7 +57,7 @@ class CrashStore {
   Status Clear() const;
 
  private:
-  using Directory = supervisor::StateDirectory;
+  using Directory = StateDirectory;
 
   Result<Directory> Open() const;
   std::string PathOf(const std::string& name) const;

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
 namespace bulkhead::crashes {
 namespace {
@@ -34,7 +34,7 @@ class CrashStoreTest : public testing::Test {
     return count;
   }
 
-  discovery::TemporaryTree tree_;
+  TemporaryTree tree_;
   CrashStore store_{tree_ / "state"};
 };
 

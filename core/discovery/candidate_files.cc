@@ -13,7 +13,7 @@
 #include "core/base/record_hash.h"
 #include "core/base/status_macros.h"
 #include "core/base/text.h"
-#include "core/discovery/installed_files.h"
+#include "core/discovery/package_files.h"
 #include "core/discovery/plugin_file.h"
 
 namespace bulkhead::discovery {
@@ -136,10 +136,10 @@ Status Complete(const Distribution& distribution, CommonFiles& files,
   }
   candidate.plugin_identity = IdentityOf(object);
 
-  // The rules of installed_files.h for the object alone: what lies beside it is
+  // The rules of package_files.h for the object alone: what lies beside it is
   // examined when the backend is started.
   ASSIGN_OR_RETURN(const ipc::UniqueFd checked,
-                   OpenInstalledFile(directory, plugin.path, object));
+                   OpenPackageFile(directory, plugin.path, object));
   ASSIGN_OR_RETURN(const std::vector<RecordedFile>* const rows,
                    files.Rows(diagnostics));
   candidate.own_clips = FindOwnClips(

@@ -45,7 +45,7 @@ struct BackendCandidate {
   FileIdentity plugin_identity;
   // Differs if RECORD has other rows.
   size_t record_digest = 0;
-  // How many files RECORD names besides the object and those of the dist-info.
+  // How many files RECORD names besides the object and the dist-info's.
   size_t files_beside = 0;
   std::vector<OwnClip> own_clips;  // Those that the manifest names.
   // The devices of the manifest that callers reach by the bare name. The bare
@@ -72,7 +72,7 @@ struct Discovery {
   std::vector<SearchedPlace> places;
   // Counts what was read. Tests compare counts, since times are noisy.
   struct Work {
-    size_t backends = 0;  // Those of which more than the name was read.
+    size_t backends = 0;  // Backends of which more than the name was read.
     size_t files = 0;     // The files bulkhead.toml and RECORD.
     size_t rows = 0;      // Of RECORD.
     size_t bytes = 0;     // Of bulkhead.toml.
@@ -83,7 +83,7 @@ struct Discovery {
 inline constexpr size_t kMaxBackendsOfOne = 32;  // In one distribution.
 inline constexpr size_t kMaxBackendsOfAll = 2048;
 // The most bytes of RECORD and bulkhead.toml of all distributions together,
-// where those of bulkhead.toml weigh more; distribution.h bounds each.
+// where bytes of bulkhead.toml weigh more; distribution.h bounds each.
 inline constexpr size_t kMaxBytesOfAll = size_t{16} << 20;
 
 // Finds the backends in a scan. These are the entry points of the group
@@ -97,7 +97,7 @@ inline constexpr size_t kMaxBytesOfAll = size_t{16} << 20;
 //
 // Reads nothing but the name of a backend that `selection` excludes, RECORD and
 // bulkhead.toml of another distribution once, and no other file: which files a
-// sandbox shows is found out when a backend is started (installed_files.h). A
+// sandbox shows is found out when a backend is started (package_files.h). A
 // distribution beyond a bound is broken and read no further.
 //
 // The names of Bulkhead's own backends are reserved (reserved_names.h): a

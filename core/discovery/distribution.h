@@ -45,7 +45,7 @@ std::optional<FolderName> ParseFolderName(std::string_view dist_info);
 // Reads the entry_points.txt of the folder `dist_info` in the open directory
 // `directory_fd`. The path `directory` is used only for messages and in the
 // result. Set `plain` if the folder is known to be no link, which is quicker.
-// Name and version are those of the folder. If `group` is given, a file that
+// Name and version are the folder's. If `group` is given, a file that
 // does not mention the group is not parsed, and only entry points of the group
 // are returned. Problems of the file become diagnostics; the call fails only if
 // the folder is no distribution at all.

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
 namespace bulkhead::discovery {
 namespace {

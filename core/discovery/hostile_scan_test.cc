@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "core/discovery/scan.h"
 
 namespace bulkhead::discovery {

@@ -52,7 +52,7 @@ inline constexpr size_t kMaxHealthCheckPictures = 32;  // of one clip
 //   devices = ["openreg"]        # default: the entry point's name
 //   start = "clone"              # or "exec": each session loads it anew
 //   streams = ["video"]          # kinds that it decodes; or "audio", or both
-//   codecs = ["av1"]             # it decodes no other; default: not told
+//   codecs = ["av1"]             # it decodes no other; default: not stated
 //   worker_scope = "session"     # or "backend": one worker for all sessions
 //   [permissions]                # asked for; the operator grants or does not
 //   read = ["/usr/share/vendor"] # and further keys, see permissions_toml.h
@@ -76,7 +76,7 @@ struct Manifest {
   std::optional<AbiVersions> abi;
   std::vector<std::string> devices;
   std::set<StreamKind> streams = {StreamKind::kVideo};
-  std::vector<std::string> codecs;  // FFmpeg's names; empty: not told
+  std::vector<std::string> codecs;  // FFmpeg's names; empty: not stated
   Start start = Start::kClone;
   WorkerScope worker_scope = WorkerScope::kSession;
   grants::Permissions permissions;

@@ -12,7 +12,7 @@
 #include "core/base/record_hash.h"
 #include "core/base/status_macros.h"
 #include "core/base/text.h"
-#include "core/discovery/installed_files.h"
+#include "core/discovery/package_files.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::discovery {
@@ -22,7 +22,7 @@ Status Judge(int directory_fd, const std::vector<RecordedFile>* rows,
              const struct stat& object, OwnClip& clip) {
   // First, since its words are more exact than those about RECORD.
   ASSIGN_OR_RETURN(const ipc::UniqueFd file,
-                   OpenInstalledFile(directory_fd, clip.path, object));
+                   OpenPackageFile(directory_fd, clip.path, object));
   const RecordedFile* row = nullptr;
   for (size_t i = 0; rows != nullptr && i < rows->size(); ++i) {
     if ((*rows)[i].path == clip.path) row = &(*rows)[i];

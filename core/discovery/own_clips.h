@@ -20,7 +20,7 @@ namespace bulkhead::discovery {
 // media: a worker of the backend decodes them in its sandbox.
 //
 // Trust: a stranger names the paths. A clip is accepted as any other file of
-// the distribution is (installed_files.h), so that no package can have a file
+// the distribution is (package_files.h), so that no package can have a file
 // read that is not its own, and never through a link.
 
 inline constexpr size_t kMaxOwnClipBytes = size_t{1} << 20;
@@ -29,7 +29,7 @@ struct OwnClip {
   std::string path;  // Relative to the directory that holds the dist-info.
   std::vector<std::string> picture_md5s;
   FileIdentity identity = {};
-  // Set if RECORD has to know the content: the hash that it tells.
+  // Set if RECORD has to know the content: the hash that it has.
   std::string hash = {};
   // Why the clip cannot be used, as a clause; empty if it can.
   std::string fault = {};
@@ -38,7 +38,7 @@ struct OwnClip {
 };
 
 // Returns the clips that `manifest` names, below the folder `dist_info` of the
-// open directory. `rows` are those of RECORD, or null; `object` are the
+// open directory. `rows` are RECORD's, or null; `object` are the
 // attributes of the shared object. Each fault is also a
 // diagnostic, for which `file` is the manifest's path.
 std::vector<OwnClip> FindOwnClips(

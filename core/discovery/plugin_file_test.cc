@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
 namespace bulkhead::discovery {
 namespace {

@@ -54,7 +54,7 @@ namespace bulkhead::discovery {
 // A directory may have any number of folders, and each may have a large file.
 // One scan reads at most `max_folders`, and entry_points.txt of at most
 // kMaxBytes together; Bulkhead's own directories do not count. It leaves out
-// the rest, says so in a diagnostic of the directory, and unread() tells. The
+// the rest, says so in a diagnostic of the directory, and unread() too. The
 // next scan goes on with those.
 //
 // Keeps no descriptor open and watches nothing between calls. Not thread-safe,

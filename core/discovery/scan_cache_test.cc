@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
 namespace bulkhead::discovery {
 namespace {
@@ -48,7 +48,7 @@ std::string Describe(const Scan& scan) {
   return text;
 }
 
-// Waits until the times of later changes differ from those of earlier ones.
+// Waits until the times of later changes differ from earlier ones.
 void AwaitTick() {
   timespec before, now;
   clock_gettime(CLOCK_REALTIME_COARSE, &before);

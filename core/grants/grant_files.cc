@@ -18,7 +18,7 @@ std::vector<GrantFile> GrantFiles::all() const {
 
 bool IsPrivileged() { return getauxval(AT_SECURE) != 0; }
 
-GrantFiles ResolveGrantFiles(const discovery::Environment& environment,
+GrantFiles ResolveGrantFiles(const Environment& environment,
                              const std::optional<std::string>& option,
                              bool privileged) {
   GrantFiles files{.system = {kSystemGrants, "system"}};

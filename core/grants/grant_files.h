@@ -41,7 +41,7 @@ struct GrantFiles {
 // A relative path is reported and left out. In a `privileged` process
 // (AT_SECURE) only the system's file is used, because the caller of such a
 // process must not decide what a backend may do.
-GrantFiles ResolveGrantFiles(const discovery::Environment& environment,
+GrantFiles ResolveGrantFiles(const Environment& environment,
                              const std::optional<std::string>& option,
                              bool privileged);
 // Returns whether this process is privileged (AT_SECURE).

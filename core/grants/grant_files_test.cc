@@ -8,7 +8,6 @@
 namespace bulkhead::grants {
 namespace {
 
-using discovery::Environment;
 using Variables = Environment::Variables;
 
 std::string UsersFile(const Environment& environment,

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
 namespace bulkhead::grants {
 namespace {
@@ -30,7 +30,7 @@ class GrantReaderTest : public testing::Test {
     return read.grants.empty() ? read.diagnostics.at(0).message : "";
   }
 
-  discovery::TemporaryTree tree_;
+  TemporaryTree tree_;
   std::string path_;
 };
 

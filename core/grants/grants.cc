@@ -13,8 +13,6 @@
 namespace bulkhead::grants {
 namespace {
 
-using discovery::Quoted;
-
 constexpr size_t kMaxGrants = 1000;
 // Bounded, because every diagnostic goes into every report.
 constexpr size_t kMaxDiagnostics = 100;
@@ -59,7 +57,7 @@ class Reader {
       return Refuse(node.source(), "a grant is a table: [[grant]]");
     }
     const auto backend = (*table)["backend"].value_exact<std::string>();
-    if (!backend || !discovery::IsPlainName(*backend)) {
+    if (!backend || !IsPlainName(*backend)) {
       return Refuse(node.source(),
                     "the grant is ignored: backend should be the "
                     "name of a backend, as `bulkhead backends` shows it");
@@ -111,7 +109,7 @@ class Reader {
   }
 
   static Status HashIsValid(const std::string& text) {
-    const auto parsed = discovery::RecordHash::Parse(text);
+    const auto parsed = RecordHash::Parse(text);
     return parsed ? Status() : parsed.error();
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/grants/ioctl_families.h"
 
-namespace bulkhead::sandbox {
+namespace bulkhead::grants {
 namespace {
 
 constexpr uint8_t kDmaBuf[] = {'b'};
@@ -45,4 +45,4 @@ std::string IoctlFamilyNames() {
   return names;
 }
 
-}  // namespace bulkhead::sandbox
+}  // namespace bulkhead::grants

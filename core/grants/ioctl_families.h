@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace bulkhead::sandbox {
+namespace bulkhead::grants {
 
 // A family of ioctls that a backend can be granted: the ioctls of one kind of
 // driver. Bits 8 to 15 of a request are its type, which each driver chose for
@@ -29,4 +29,4 @@ const IoctlFamily* FindIoctlFamily(std::string_view name);
 // Returns "drm, v4l2, ...".
 std::string IoctlFamilyNames();
 
-}  // namespace bulkhead::sandbox
+}  // namespace bulkhead::grants

@@ -16,7 +16,6 @@
 namespace bulkhead::grants {
 namespace {
 
-using discovery::Quoted;
 using Texts = std::vector<std::string>;
 
 constexpr size_t kMaxPathBytes = 1024;
@@ -42,7 +41,7 @@ Status CheckPath(std::string_view path) {
     return Invalid(Quoted(path) + " should be an absolute path below /");
   }
   if (path.size() > kMaxPathBytes || HasControlCharacter(path) ||
-      !discovery::IsValidUtf8(path)) {
+      !IsValidUtf8(path)) {
     return Invalid(Quoted(path) +
                    " is too long or has characters that no path should have");
   }
@@ -91,9 +90,9 @@ Status CheckDevice(std::string_view glob) {
 }
 
 Status CheckFamily(std::string_view name) {
-  if (sandbox::FindIoctlFamily(name) != nullptr) return Status();
+  if (FindIoctlFamily(name) != nullptr) return Status();
   return Invalid(Quoted(name) + " is no family of ioctls; there are " +
-                 sandbox::IoctlFamilyNames());
+                 IoctlFamilyNames());
 }
 
 // Parses digits, optionally followed by K, M, G or T, which are powers of 1024.
@@ -272,7 +271,7 @@ std::string ToArguments(const Permissions& permissions) {
   std::string arguments;
   for (const std::string& text : ToTexts(permissions)) {
     const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-      return discovery::IsAsciiLetter(c) || discovery::IsAsciiDigit(c) ||
+      return IsAsciiLetter(c) || IsAsciiDigit(c) ||
              std::string_view("=/._-,:+").find(c) != std::string_view::npos;
     });
     std::string word = text;

@@ -76,8 +76,8 @@ Permissions ReadPermissions(const toml::table& table,
     }
     report(name.source(),
            text.find("write") == std::string_view::npos
-               ? "unknown permission " + discovery::Quoted(text) + " is ignored"
-               : discovery::Quoted(text) +
+               ? "unknown permission " + Quoted(text) + " is ignored"
+               : Quoted(text) +
                      " is ignored: writing can neither be asked for nor be "
                      "granted");
   }

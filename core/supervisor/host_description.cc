@@ -11,7 +11,7 @@
 #include <string>
 
 #include "core/control/count_messages.h"
-#include "core/supervisor/backend/backend_states.h"
+#include "core/supervisor/backend/states.h"
 
 namespace bulkhead::supervisor {
 namespace {
@@ -41,7 +41,7 @@ void Count(const SessionCounter* counter, schema::RunningSession::Builder out) {
 }
 
 // Returns the memory of the zygote and the reaper; 0 for null.
-uint64_t MemoryOfLife(const Incarnation* life) {
+uint64_t MemoryOfLife(const backend::Incarnation* life) {
   if (!life) return 0;
   uint64_t memory = 0;
   if (life->zygote_alive()) memory += MemoryOf(life->zygote_pid());
@@ -49,11 +49,11 @@ uint64_t MemoryOfLife(const Incarnation* life) {
   return memory;
 }
 
-void Describe(const Backend& backend, const std::string& notice,
-              const HostCounters& counters,
+void Describe(const backend::Backend& backend, const std::string& notice,
+              const records::HostCounters& counters,
               schema::RunningBackend::Builder out) {
   out.setName(backend.candidate().name());
-  out.setState(NameOf(backend.lifecycle().state()));
+  out.setState(backend::NameOf(backend.lifecycle().state()));
   const std::string& reason = backend.lifecycle().reason();
   out.setReason(reason.empty() ? notice : reason);
   out.setIncarnation(backend.lifecycle().lives());
@@ -94,7 +94,8 @@ uint64_t MemoryOf(pid_t pid) {
   return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-void DescribeRunning(const Catalog& catalog, const HostCounters& counters,
+void DescribeRunning(const catalog::Catalog& catalog,
+                     const records::HostCounters& counters,
                      schema::HostDescription::Builder out) {
   const auto backends = catalog.backends();
   auto list = out.initBackends(static_cast<unsigned>(backends.size()));
@@ -103,7 +104,8 @@ void DescribeRunning(const Catalog& catalog, const HostCounters& counters,
   }
 }
 
-void DescribeCounts(const Catalog& catalog, const KeptCounts& kept,
+void DescribeCounts(const catalog::Catalog& catalog,
+                    const records::KeptCounts& kept,
                     schema::HostDescription::Builder out) {
   auto all = kept.all();
   for (const auto& backend : catalog.backends()) {

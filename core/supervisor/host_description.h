@@ -12,11 +12,13 @@ namespace bulkhead::supervisor {
 
 // Describes the present state of the backends to an operator. Starts nothing
 // and reads no file of a backend.
-void DescribeRunning(const Catalog& catalog, const HostCounters& counters,
+void DescribeRunning(const catalog::Catalog& catalog,
+                     const records::HostCounters& counters,
                      ipc::schema::HostDescription::Builder out);
 
 // Says what was counted of each backend, its open sessions included.
-void DescribeCounts(const Catalog& catalog, const KeptCounts& kept,
+void DescribeCounts(const catalog::Catalog& catalog,
+                    const records::KeptCounts& kept,
                     ipc::schema::HostDescription::Builder out);
 
 // Returns the resident memory of a process in bytes, or 0 if there is no such

@@ -20,7 +20,7 @@ AllowedMedia AllowedMedia::Web() {
 
 }  // namespace bulkhead
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 using Names = std::optional<std::vector<std::string>>;
@@ -152,4 +152,4 @@ Status CheckOpened(const AllowedMedia& allowed, std::string_view container,
                 "it opened a stream of a codec that is not allowed");
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

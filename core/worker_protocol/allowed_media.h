@@ -8,7 +8,7 @@
 #include "core/include/bulkhead/status.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 // The host's side of a caller's AllowedMedia: checks the lists, sends them to
 // the worker that keeps them, and compares what the worker reports. Functions
@@ -32,4 +32,4 @@ Status CheckContainer(const AllowedMedia& allowed, std::string_view container);
 Status CheckOpened(const AllowedMedia& allowed, std::string_view container,
                    std::string_view codec);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 TEST(AllowedMediaTest, WhatIsNotListedIsAViolation) {
@@ -70,4 +70,4 @@ TEST(AllowedMediaTest, TheLongestListsFitTheWordsThatAreAskedFor) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -9,7 +9,7 @@
 #include "core/worker_protocol/stream_index.h"
 #include "core/worker_protocol/stream_timing.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 namespace schema = ipc::schema;
@@ -81,4 +81,4 @@ Result<OpenedAudio> ValidateOpenedAudio(
   return opened;
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

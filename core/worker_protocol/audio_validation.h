@@ -8,7 +8,7 @@
 #include "core/include/bulkhead/status.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 // The largest plausible values. libswresample converts no more channels.
 inline constexpr uint32_t kMaxSampleRate = 1'000'000;
@@ -31,4 +31,4 @@ Result<OpenedAudio> ValidateOpenedAudio(
     ipc::schema::OpenedAudio::Reader opened_untrusted,
     const AudioOptions& options, const Limits& limits);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 namespace schema = ipc::schema;
@@ -131,4 +131,4 @@ TEST(ValidateOpenedAudioTest, TextsAreShortAndPrintable) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

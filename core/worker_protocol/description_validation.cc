@@ -8,7 +8,7 @@
 #include "core/base/clean_text.h"
 #include "core/worker_protocol/stream_timing.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 namespace schema = ipc::schema;
@@ -157,4 +157,4 @@ Result<StreamMetadata> ValidateStream(
   return stream;
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -7,7 +7,7 @@
 #include "core/include/bulkhead/status.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 // Functions that check a worker's description of a container before anything
 // else sees it: implausible numbers become unknown, texts are short and
@@ -30,4 +30,4 @@ Result<StreamMetadata> ValidateStream(
     ipc::schema::StreamDescription::Reader stream_untrusted,
     const ContainerMetadata& container);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

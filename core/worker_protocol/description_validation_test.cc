@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 namespace schema = ipc::schema;
@@ -120,4 +120,4 @@ TEST(ValidateContainer, TimesAreSeconds) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -9,7 +9,7 @@
 #include "core/base/status_macros.h"
 #include "ipc/limit_name.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 Result<std::shared_ptr<FramePool>> FramePool::Create(
     const ipc::FrameGeometry& geometry, uint32_t slots, uint64_t max_bytes,
@@ -92,4 +92,4 @@ const std::byte* FrameLease::pixels() const {
   return mapped_slot_ ? mapping_.bytes().data() : own_.data();
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -13,7 +13,7 @@
 #include "ipc/shared_region.h"
 #include "ipc/slot_ledger.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 // The memory of one session's frames, and the ledger that records who has which
 // slot. The worker maps the memory writable, the host read-only. The ledger is
@@ -54,7 +54,7 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
 
   // Allocates one more slot, which is then free. Returns false if the pool has
   // all of its slots, or has two and the kernel refuses the memory of another;
-  // kResourceExhausted if it refuses that of the first two.
+  // kResourceExhausted if it refuses the memory of the first two.
   Result<bool> Grow();
 
   // The descriptor to send to a worker; -1 once it was given away.
@@ -99,7 +99,7 @@ class FrameLease {
  public:
   // The worker must have published the slot.
   FrameLease(std::shared_ptr<FramePool> pool, uint32_t slot);
-  // Keeps `slot`, of which `mapping` is.
+  // Keeps `slot`, which `mapping` maps.
   FrameLease(std::shared_ptr<const FrameLease> slot, ipc::Mapping mapping);
   explicit FrameLease(std::vector<std::byte> own);
   ~FrameLease();
@@ -120,4 +120,4 @@ class FrameLease {
   const std::vector<std::byte> own_;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 constexpr ipc::FrameGeometry kGeometry{
@@ -149,4 +149,4 @@ TEST(FrameLeaseTest, OfItsOwnMemoryNeedsNoPool) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -7,7 +7,7 @@
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 SampleType TypeOf(const ipc::PixelLayout& layout, size_t plane) {
@@ -79,4 +79,4 @@ std::vector<std::byte> NativeFormat::Pack(const std::byte* slot) const {
   return own;
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

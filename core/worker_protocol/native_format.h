@@ -12,12 +12,12 @@
 #include "ipc/frame_geometry.h"
 #include "ipc/pixel_layout.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 // The pixel format of native frames, and where their planes lie. Immutable; the
 // session and every Frame own it together.
 //
-// Trust: a worker tells the name and the size. The name must be listed, and all
+// Trust: a worker states name and size. The name must be listed, and all
 // the rest is computed from both by the host, so no number of the worker says
 // where a plane is.
 struct NativeFormat {
@@ -40,4 +40,4 @@ struct NativeFormat {
   std::vector<std::byte> Pack(const std::byte* slot) const;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

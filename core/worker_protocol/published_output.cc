@@ -6,7 +6,7 @@
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 namespace schema = ipc::schema;
@@ -126,4 +126,4 @@ Result<std::shared_ptr<FrameLease>> AdoptSamplesIfValid(
   return lease;
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -12,7 +12,7 @@
 #include "ipc/frame_geometry.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 // A worker publishes a picture or a block of samples by naming the slot of the
 // pool that it has filled. These functions check the claim against the ledger
@@ -61,4 +61,4 @@ Result<std::shared_ptr<FrameLease>> AdoptSamplesIfValid(
     ipc::schema::PublishedSamples::Reader samples_untrusted, uint32_t channels,
     const std::shared_ptr<FramePool>& pool);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

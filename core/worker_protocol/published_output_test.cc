@@ -15,7 +15,7 @@
 #include "core/worker_protocol/native_format.h"
 #include "ipc/frame_geometry.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 namespace schema = ipc::schema;
@@ -241,4 +241,4 @@ TEST_F(PublishedOutputTest, NoSamplesAreRefused) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -13,7 +13,7 @@
 #include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 namespace schema = ipc::schema;
@@ -148,4 +148,4 @@ std::optional<ipc::DamageSign> SignIfKnown(schema::Sign sign_untrusted) {
   return static_cast<ipc::DamageSign>(sign_untrusted);
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

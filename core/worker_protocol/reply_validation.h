@@ -13,7 +13,7 @@
 #include "ipc/schema/session.capnp.h"
 #include "ipc/schema/types.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 // Checks the first message of a worker: an error unless the worker speaks this
 // version of the protocol. kResourceExhausted, with the worker's words, if it
@@ -45,4 +45,4 @@ std::string CleanWords(capnp::Text::Reader words_untrusted);
 // Returns the sign of damage or of a note, nullopt if there is no such sign.
 std::optional<ipc::DamageSign> SignIfKnown(ipc::schema::Sign sign_untrusted);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -10,7 +10,7 @@
 
 #include "ipc/damage_sign.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 namespace schema = ipc::schema;
@@ -230,4 +230,4 @@ TEST(SignIfKnownTest, KnowsEachSignAndNoOther) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -10,7 +10,7 @@
 #include "core/base/status_macros.h"
 #include "ipc/media_window_layout.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 // Bounds on the reads of an honest worker between two of its answers. The
@@ -94,4 +94,4 @@ Status ServedMedia::Serve(uint64_t offset_untrusted,
   return Status();
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -9,7 +9,7 @@
 #include "core/include/bulkhead/status.h"
 #include "ipc/shared_region.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 // Serves media that has no descriptor, because a reader of the application has
 // it, to one worker: a window of shared memory (layout in
@@ -60,4 +60,4 @@ class ServedMedia {
   uint64_t reads_ = 0;   // requests since Progressed()
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -9,7 +9,7 @@
 
 #include "ipc/media_window_layout.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 constexpr uint64_t kBytes = ipc::kWindowDataBytes + 1000;
@@ -98,4 +98,4 @@ TEST(ServedMedia, WhatTheReaderDoesWrongIsToldOfIt) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -12,7 +12,7 @@
 
 #include "ipc/limit_name.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -101,4 +101,4 @@ nanoseconds StepDeadline::Waited() const {
   return longest;
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

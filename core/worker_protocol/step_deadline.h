@@ -12,7 +12,7 @@
 #include "core/include/bulkhead/host_options.h"
 #include "ipc/deadline.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 // The time for which each thread of a process, by thread id, was ready to run
 // but had no processor. Empty if the times are unknown.
@@ -48,7 +48,7 @@ std::string NameOf(std::chrono::milliseconds Deadlines::*step);
 // its end, and the waits between the two readings count. A step that is done in
 // the first quarter costs nothing more.
 //
-// Times are those of CLOCK_MONOTONIC, which stands still while the machine is
+// Times are by CLOCK_MONOTONIC, which stands still while the machine is
 // suspended and does not follow leaps of the wall clock: neither takes time
 // from a step.
 //
@@ -102,4 +102,4 @@ class StepDeadline {
   std::chrono::nanoseconds late_{0};  // lateness of the looks
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -9,7 +9,7 @@
 
 #include "ipc/testing/forked_child.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 using std::chrono::milliseconds;
@@ -194,4 +194,4 @@ TEST(RunDelaysTest, GrowWhileAProcessWaitsForAProcessor) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

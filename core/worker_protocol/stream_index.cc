@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 Status ValidateStreamIndex(int32_t index_untrusted, uint32_t count_untrusted,
                            const Limits& limits) {
@@ -26,4 +26,4 @@ Status CheckAskedStream(std::optional<int> asked, int32_t opened) {
                     std::to_string(*asked) + " was asked for");
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -7,7 +7,7 @@
 #include "core/include/bulkhead/host.h"
 #include "core/include/bulkhead/status.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 // Checks which stream a worker says that it opened, and of how many: the index
 // must be below the count, and the count within `limits`. An error means that
@@ -18,4 +18,4 @@ Status ValidateStreamIndex(int32_t index_untrusted, uint32_t count_untrusted,
 // opened.
 Status CheckAskedStream(std::optional<int> asked, int32_t opened);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -3,7 +3,7 @@
 
 #include "core/worker_protocol/allowed_media.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 constexpr size_t kMostOptions = 32;
@@ -56,4 +56,4 @@ void WriteOpening(const StreamOpening& opening,
   WriteAllowed(opening.allowed, out.initAllowed());
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

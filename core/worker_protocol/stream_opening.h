@@ -15,7 +15,7 @@
 #include "core/include/bulkhead/video_options.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 using BackendOptions = std::span<const std::pair<std::string, std::string>>;
 
@@ -23,7 +23,7 @@ using BackendOptions = std::span<const std::pair<std::string, std::string>>;
 // common.
 struct StreamOpening {
   ipc::schema::StreamKind kind;
-  // nullopt: the stream of the kind that `stream_choice` tells.
+  // nullopt: the stream of the kind that `stream_choice` names.
   std::optional<int> stream_index;
   StreamChoice stream_choice;
   uint32_t threads;  // 0: the decoder chooses
@@ -48,4 +48,4 @@ Status ValidateBackendOptions(BackendOptions options);
 size_t OpeningWords(const StreamOpening& opening);
 void WriteOpening(const StreamOpening& opening, ipc::schema::Open::Builder out);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

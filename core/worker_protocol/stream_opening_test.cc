@@ -11,7 +11,7 @@
 #include "core/worker_protocol/allowed_media.h"
 #include "ipc/region_header.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 using Options = std::vector<std::pair<std::string, std::string>>;
@@ -52,4 +52,4 @@ TEST(StreamOpeningTest, OptionsThatNoRequestHasRoomForAreTheCallers) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/worker_protocol/stream_timing.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 std::optional<double> Duration(const StreamTiming& timing,
@@ -78,4 +78,4 @@ void ChooseBest(StreamTiming& timing, std::optional<double> fps_from_header,
   }
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

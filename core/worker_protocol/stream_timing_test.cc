@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 StreamTiming Best(StreamTiming timing, std::optional<double> fps,
@@ -85,4 +85,4 @@ TEST(StreamTiming, WhatNothingTellsIsUnknown) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

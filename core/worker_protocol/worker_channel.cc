@@ -13,7 +13,7 @@
 #include "ipc/capnp_read.h"
 #include "ipc/waiter.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 namespace schema = ipc::schema;
 
@@ -156,4 +156,4 @@ void WorkerChannel::ClearWake() {
   (void)!::read(wake_host_.get(), &count, sizeof(count));
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

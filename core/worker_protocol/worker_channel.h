@@ -19,7 +19,7 @@
 #include "ipc/shared_region.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 
 // The number of words that any request without text fits into.
 inline constexpr size_t kSmallRequestWords = 64;
@@ -65,15 +65,15 @@ class WorkerChannel {
     kEventLoop,  // watches wake_fd()
   };
 
-  // Errors are those of creating memory and descriptors.
+  // Errors come from creating memory and descriptors.
   static Result<std::unique_ptr<WorkerChannel>> Create(Host host);
   WorkerChannel(const WorkerChannel&) = delete;
   WorkerChannel& operator=(const WorkerChannel&) = delete;
 
-  // Return the descriptors that SendAttach() sends: those of the rings, of the
+  // Return the descriptors that SendAttach() sends: of the rings, of the
   // window, of the media, and wake_fd() if there is one. A worker can map the
   // first three only (ipc/descriptors.h), so that it cannot map the media. In
-  // the place of a window that is not there is a ring, and in that of the media
+  // the place of a window that is not there is a ring, and in the media's place
   // of a served session the window.
   std::vector<int> descriptors(int media_fd) const;
   std::vector<int> served_descriptors(int window_fd) const;
@@ -86,7 +86,7 @@ class WorkerChannel {
   // request attachPool must follow. Returns what `send` returns.
   static Status SendPool(uint32_t slot_count, uint64_t slot_bytes, int pool_fd,
                          const SendMessage& send);
-  // Tells the worker that the session is over. A worker that serves this
+  // Says to the worker that the session is over. A worker that serves this
   // session alone ends. No request may follow.
   void Close();
 
@@ -141,4 +141,4 @@ class WorkerChannel {
   std::optional<ipc::CopiedMessage> reply_;  // copied, not yet taken
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

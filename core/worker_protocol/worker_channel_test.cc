@@ -14,7 +14,7 @@
 #include "ipc/shared_region.h"
 #include "ipc/waiter.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_protocol {
 namespace {
 
 namespace schema = ipc::schema;
@@ -220,4 +220,4 @@ TEST_F(WorkerChannelTest, AnEventLoopIsWokenForEveryReply) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_protocol

@@ -63,7 +63,7 @@ struct HostRequest {
     endWorker @9 :EndWorker;
     # Waits for the end of a session's worker. Answered by ended.
     frameDelivered @10 :DeliveredFrame;
-    # Tells, after a worker has died, that a later worker delivered this frame:
+    # Says, after a worker has died, that a later worker delivered this frame:
     # the input is not to blame for the deaths at this position. Answered by
     # configured.
     command @11 :BackendCommand;
@@ -74,12 +74,12 @@ struct HostRequest {
     # before the answer.
     countSessions @13 :Void;
     # Descriptors: a memfd with a sealed size that holds the host's session
-    # counters (SessionCounter in core), and one in which bulkheadd tells the
+    # counters (SessionCounter in core), and one in which bulkheadd reports the
     # ends of workers (SessionEnds in core). Answered by configured or failed.
     describeHost @14 :Void;
     # Answered by host.
     crashOutcome @15 :CrashOutcome;
-    # Tells what became of sessions whose worker ended, for the crash records of
+    # Says what became of sessions whose worker ended, for the crash records of
     # those ends. Answered by configured.
     shadow @16 :Shadow;
     # Has a worker of another device decode the media of a session as well.
@@ -91,7 +91,7 @@ struct HostRequest {
     findDevice @17 :Text;
     # The name of a device. Starts nothing. Answered by deviceFound or failed.
     failedOver @18 :FailedOver;
-    # Tells that a stream goes on on another device, or that it fails there too.
+    # Says that a stream goes on on another device, or that it fails there too.
     # Answered by configured.
     attachPool @19 :AttachPool;
     # Sends the worker of a session its frame pool. Descriptor: the pool's memfd,
@@ -316,7 +316,7 @@ struct RunningSession {
   # The path of the input, for people.
   workerPid @3 :Int32;
   frames @4 :UInt64;
-  # The number of frames delivered to the application, including those of
+  # The number of frames delivered to the application, also by
   # earlier workers of the session.
   restarts @5 :UInt32;
   # The number of workers that the session has lost.
@@ -359,7 +359,7 @@ struct HostReply {
     host @10 :HostDescription;
     describeFirst @11 :Text;
     # Answers openSession without `described`: the backend does not run, and
-    # tells which codecs it decodes. The application asks a worker of the device
+    # says which codecs it decodes. The application asks a worker of the device
     # with this name what the input is, and opens the session with `described`
     # unless the backend does not decode that.
     deviceFound @12 :Text;
@@ -478,9 +478,9 @@ struct OpenSession {
   served @10 :Bool;
   # True if the last descriptor is a window to the media: Attach.servedSession.
   end @11 :UInt32;
-  # The place among the SessionEnds at which bulkheadd tells the worker's end.
+  # The place among the SessionEnds at which bulkheadd reports the worker's end.
   warning @12 :Text;
-  # What those who follow events are told of the application, for people; may be
+  # What followers of events learn of the application, for people; may be
   # empty.
 }
 
@@ -597,7 +597,7 @@ struct SessionRequest {
   sampleRate @9 :UInt32;
   channelCount @10 :UInt32;
   # The sample rate in hertz and the number of channels, as the application
-  # asked for them; 0 for those of the stream. Audio only.
+  # asked for them; 0 for the stream's. Audio only.
   dtype @11 :UInt8;
   # A bulkhead::OutputDtype.
   transforms @12 :List(AskedTransform);
@@ -692,16 +692,16 @@ struct KnownDevice {
 }
 
 struct Capabilities {
-  # The abilities of a device, as its backend tells them.
+  # The abilities of a device, as its backend states them.
   streams @0 :List(StreamCapability);
-  # The device decodes nothing else. Empty: not told.
+  # The device decodes nothing else. Empty: not stated.
   maxSessions @1 :UInt32;
   # The largest number of sessions at once; 0 if there is no limit.
   outputs @2 :UInt32;
   # The bits of bulkhead_device.outputs.
   asBefore @3 :Bool;
-  # True if `streams` is empty and stands for that of the device before, in a
-  # DeviceList.
+  # True if `streams` is empty and stands for the list of the device
+  # before, in a DeviceList.
 }
 
 struct StreamCapability {
@@ -711,7 +711,7 @@ struct StreamCapability {
   profiles @2 :List(Text);
   # Empty: all.
   formats @3 :List(Text);
-  # The pixel or sample formats of the frames. Empty: not told.
+  # The pixel or sample formats of the frames. Empty: not stated.
   maxWidth @4 :UInt32;
   maxHeight @5 :UInt32;
   # The largest picture; 0 if there is no limit.
@@ -856,7 +856,7 @@ struct CloneWorker {
   # Asks the zygote to clone a worker. Descriptor: the worker's end of the
   # worker's own socket, unless `socketComesLater`. Answered by cloned or
   # cloneFailed. At most one of
-  # `probe` and `shared` is set; without either, the socket is that of the
+  # `probe` and `shared` is set; without either, the socket belongs to the
   # worker's only session.
   ticket @0 :UInt64;
   # The number of this request, repeated in the answer.

@@ -120,7 +120,7 @@ struct Open {
   sampleRate @12 :UInt32;
   channelCount @13 :UInt32;
   # The sample rate in hertz and the number of channels of the samples to
-  # publish; 0 for those of the stream. Audio only.
+  # publish; 0 for the stream's. Audio only.
   ignoreErrors @14 :Bool;
   # True if the decoder continues after errors that can be ignored. Video only.
   maxStreams @15 :UInt32;
@@ -298,7 +298,7 @@ struct Reply {
     # with as many bytes from `offset` on as fit. The host does so while it
     # waits for an answer of the worker, so the worker may wait long.
     entered @13 :Entered;
-    # Tells where a play that does not start onward begins. The first answer to
+    # Says where a play that does not start onward begins. The first answer to
     # that play. Video only.
     unseen @14 :Unseen;
     # Frames that a play passed without publishing them, sent in their order
@@ -361,7 +361,7 @@ struct UnseenFrame {
   # The number of frames that this entry stands for. More than one only for lost
   # frames without a timestamp, and for notInIndex.
   endPosition @5 :Int64 = -1;
-  # For notInIndex: the offset in the file behind the lost bytes, which begin at
+  # For notInIndex: the offset in the file after the lost bytes, which begin at
   # `position`; -1 if not known.
   declaredSize @6 :Int64 = -1;
   # For notInIndex at the end of a file that is cut off: the size that the file
@@ -378,7 +378,7 @@ struct UnseenFrame {
     # The packet yielded no picture.
     notInIndex @3;
     # The file lacks the packets, so that the index has none for them. `pts`
-    # and `duration` tell where they would be shown, and `count` is an estimate,
+    # and `duration` say where they would be shown, and `count` is an estimate,
     # at most mostFramesOfGap.
     note @4;
     # Stands for no frame: something was odd at the packet with `pts` and
@@ -422,7 +422,7 @@ struct Opened {
   # The number of streams in the container, at most Open.maxStreams.
   codec @2 :Text;
   pixelFormat @3 :Text;
-  # The pixel format of the decoder's output, as far as the container tells; may
+  # The pixel format of the decoder's output, as far as the container says; may
   # be empty. With Output.native, the format of the frames to be published, by
   # its name in ../pixel_layout.h: that, the size and ../frame_geometry.h give
   # the place of each plane.
@@ -439,11 +439,11 @@ struct Opened {
   # In frames per second.
   sampleAspectRatio @10 :Types.Rational;
   frameCountFromHeader @11 :UInt64;
-  # 0 if the header does not tell.
+  # 0 if the header does not say.
   durationFromHeader @12 :Int64;
   startFromHeader @13 :Int64;
   bitRate @14 :Int64;
-  # In bits per second; 0 if not told.
+  # In bits per second; 0 if unknown.
   colorPrimaries @15 :UInt8;
   colorTransfer @16 :UInt8;
   colorSpace @17 :UInt8;
@@ -497,7 +497,7 @@ struct ContainerDescription {
   start @3 :Int64 = -9223372036854775808;
   # Both in microseconds.
   bitRate @4 :Int64;
-  # In bits per second; 0 if not told.
+  # In bits per second; 0 if unknown.
   bestVideoStream @5 :Int32 = -1;
   bestAudioStream @6 :Int32 = -1;
   # The absolute index of the stream that FFmpeg would choose; -1 if there is
@@ -531,7 +531,7 @@ struct StreamDescription {
   start @9 :Int64 = -9223372036854775808;
   duration @10 :Int64 = -9223372036854775808;
   frameCount @11 :UInt64;
-  # The number of frames according to the header; 0 if the header does not tell.
+  # The number of frames according to the header; 0 if the header does not say.
   bitRate @12 :Int64;
   # In bits per second.
 
@@ -586,9 +586,9 @@ struct PublishedFrame {
   # The host accepts only the size that Opened announced; without
   # Output.autoscale, any size up to Open.maxFramePixels.
   stride @5 :UInt32;
-  # The number of bytes from one row to the next: at least those of `width`
+  # The number of bytes from one row to the next: at least the bytes of `width`
   # pixels. The host checks that all rows lie within the slot. With
-  # Output.native, that of the first plane in ../frame_geometry.h, no other.
+  # Output.native, of the first plane in ../frame_geometry.h, no other.
   pts @6 :Int64;
   duration @7 :Int64;
   keyframe @8 :Bool;
@@ -647,7 +647,7 @@ struct OpenedAudio {
   durationFromHeader @12 :Int64;
   startFromHeader @13 :Int64;
   bitRate @14 :Int64;
-  # In bits per second; 0 if not told.
+  # In bits per second; 0 if unknown.
   containerDuration @15 :Int64 = -9223372036854775808;
   # In microseconds.
 }
@@ -669,7 +669,7 @@ struct PublishedSamples {
 
 struct LostSamples {
   # Consecutive samples that cannot be decoded. They count, and are published as
-  # silence. A worker tells each damage once, in order; the host refuses a run
+  # silence. A worker reports each damage once, in order; the host refuses a run
   # that begins before the end of the previous one.
   epoch @0 :UInt32;
   first @1 :Int64;
@@ -683,12 +683,12 @@ struct LostSamples {
   words @5 :Text;
   # As in Unseen.
   estimated @6 :Bool;
-  # True if nothing in the file tells the count exactly.
+  # True if nothing in the file says the count exactly.
   declaredSize @7 :Int64 = -1;
   # At the end of a file that is cut off: the size that the file should have
   # according to its headers, more than Open.mediaBytes. -1 otherwise.
   declaredSamples @8 :Int64 = -1;
-  # Likewise where the headers tell no size: the number of samples that the
+  # Likewise where the headers state no size: the number of samples that the
   # stream should have, more than `first`. -1 otherwise.
   sign @9 :Sign;
   # Names what showed it. With the sign of a note, no sample is lost: `count` is 0, no
@@ -698,7 +698,7 @@ struct LostSamples {
 struct Skipping {
   epoch @0 :UInt32;
   reached @1 :Int64;
-  # The number of the sample that comes next, at most that of the first sample
+  # The number of the sample that comes next, at most the number of the first
   # of the play. The host requires at least one second of progress over the
   # skipping before.
 }

@@ -62,7 +62,7 @@ struct ExitReport {
   value @1 :Int32;
   # The exit code or the signal, depending on `kind`.
   syscallTrusted @2 :Bool;
-  # True if the kernel told bulkheadd the system call of a violation. Otherwise
+  # True if the kernel named to bulkheadd the system call of a violation. Otherwise
   # syscallNumber, syscall and architecture are empty.
   syscallNumber @3 :Int32;
   # The number of the forbidden system call. Only for a violation.

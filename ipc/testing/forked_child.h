@@ -17,7 +17,7 @@ namespace bulkhead::ipc {
 // The child never returns into the test: it ends with _exit() and the result of
 // the function, or with the signal that killed it. The kernel kills the child
 // when the thread that forked it ends, so that a crash of the test leaves
-// nothing behind.
+// no process.
 //
 // The object signals and reaps through a pidfd. Code under test may therefore
 // reap the child itself: Kill() and the destructor then do nothing and never

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Backends that were built with an older or a newer release of the header are
-// used like those of this release, if both sides serve one version of the ABI.
+// used like this release's, if both sides serve one version of the ABI.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

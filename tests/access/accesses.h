@@ -12,7 +12,7 @@ namespace bulkhead::tests {
 // Asks `video` for frames by number, in four orders: from the last one down,
 // from the first one up, at random places, and the neighbours of random places.
 // Each order has at most `each` frames. Expects that each is the frame which
-// the pass showed, and that the frames are as many as those of the pass.
+// the pass showed, and that the frames are as many as in the pass.
 void ExpectAccesses(VideoDecoder& video, const std::vector<SeenFrame>& frames,
                     size_t each);
 

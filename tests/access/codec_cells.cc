@@ -126,7 +126,7 @@ struct Container {
   // What the names of the codecs that it is for begin with; ffmpeg also muxes
   // others, which no demuxer takes for what they are. Empty: all.
   std::vector<const char*> codecs = {};
-  // A normal run leaves it out, since its packets are those of another one.
+  // A normal run leaves it out, since it has the packets of another one.
   bool is_like_another = false;
 };
 

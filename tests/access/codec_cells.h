@@ -36,7 +36,7 @@ struct Cell {
   std::string name() const;
 };
 // Returns the cells of a codec, of which ffmpeg can mux some. Without `all`,
-// those of containers that are much like others are left out.
+// cells of containers that are much like others are left out.
 std::vector<Cell> CellsOf(const CodecRow& codec, bool all);
 
 // Makes the file of a cell, and returns its path. Each test program makes it at

@@ -4,7 +4,7 @@
 // Each codec that ffmpeg encodes is put into each container that takes it, with
 // the flags as they were muxed, with all packets flagged, and cut in the middle
 // of a group of pictures; and the sample files below BULKHEAD_SHARED are taken.
-// Frames are asked for in every order, and compared with those of the pass,
+// Frames are asked for in every order, and compared with the pass's,
 // which other tests compare with ffmpeg's. BULKHEAD_ALL_CLIPS=1 takes all
 // cells, and asks for more frames.
 #include <gtest/gtest.h>
@@ -63,8 +63,8 @@ class CodecMatrix : public testing::TestWithParam<CodecRow> {
                 tally_.compared);
   }
 
-  // Expects the pictures of `expected`, or any if that is empty. Returns those
-  // of the pass.
+  // Expects the pictures of `expected`, or any if that is empty. Returns what
+  // the pass shows.
   std::vector<SeenFrame> ExpectCell(const std::string& path, CellKind kind,
                                     const char* device, uint32_t threads,
                                     const std::vector<SeenFrame>& expected) {
@@ -225,7 +225,7 @@ void ExpectThreads(Host& host, const std::string& path, bool are_one) {
   }
 }
 
-// libavcodec's pictures of MPEG-4, interlaced or of two encoders, and those
+// libavcodec's pictures of MPEG-4, interlaced or of two encoders, and pictures
 // of HEVC with several slices or film grain depend on the number of threads.
 TEST(Threads, AreOneWherePicturesDependOnThem) {
   constexpr CodecRow kMpeg4[] = {

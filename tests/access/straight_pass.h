@@ -27,7 +27,7 @@ std::string Describe(const SeenFrame& frame);
 std::vector<DamagedRange> DamageOf(const VideoDecoder& video);
 
 // Returns how many frames of the index are damaged, as far as video.damage()
-// tells.
+// says.
 uint64_t DamagedFrames(const VideoDecoder& video);
 
 // Returns whether the frame with the timestamp is one of DamageOf(video). Also

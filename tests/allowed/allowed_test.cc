@@ -100,7 +100,7 @@ TEST_F(Allowed, AnotherCodecIsRefusedByNameAndTheOtherStreamIsUsable) {
 
 TEST_F(Allowed, AStreamThatIsNotAllowedIsNotDecodedByAProbeEither) {
   const std::string path = Make("mixed.mkv", "mpeg4", "aac");
-  // Only a decoder tells the pixel format of MPEG-4 in Matroska.
+  // Only a decoder knows the pixel format of MPEG-4 in Matroska.
   const ContainerMetadata all =
       NewHost(AllowedMedia::All())->Probe(path, {.scan = true}).value();
   ASSERT_EQ(all.streams.size(), 2u);

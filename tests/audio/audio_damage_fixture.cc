@@ -4,8 +4,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <random>
 
 #include "tests/audio/audio_files.h"
@@ -14,15 +12,6 @@
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
-
-std::string ReadBytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void WriteBytes(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
 
 std::vector<DamagedSamples> DamageOf(const AudioDecoder& audio) {
   std::vector<DamagedSamples> damage = audio.damage();

@@ -21,13 +21,10 @@ struct EncodedSound {
   std::vector<std::string> encoding;
 };
 
-std::string ReadBytes(const std::string& path);
-void WriteBytes(const std::string& path, const std::string& bytes);
-
 // Returns the damage that was met, without notes.
 std::vector<DamagedSamples> DamageOf(const AudioDecoder& audio);
 
-// Returns the samples without those of `damage`, interleaved. Fails the test if
+// Returns the samples without `damage`'s, interleaved. Fails the test if
 // one of the damaged samples is not silent.
 std::vector<float> WithoutDamage(const AudioSamples& samples,
                                  const std::vector<DamagedSamples>& damage);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Damages audio files in generated ways. Whatever is damaged, the samples that
 // are delivered are those that ffmpeg decodes from the damaged file, one after
-// the other, with silence only where something is told, the same in a pass and
-// in ranges.
+// the other, with silence only where something is reported, the same in a pass
+// and in ranges.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "bulkhead/host.h"
 #include "tests/audio/audio_damage_fixture.h"
 #include "tests/audio/audio_files.h"
+#include "tests/support/file_bytes.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {

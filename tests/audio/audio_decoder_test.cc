@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests AudioDecoder end to end, on every backend of this repository: the
-// samples are the same whatever happens to the workers. That they are those of
-// ffmpeg, and ranges parts of the whole, is tested by
+// samples are the same whatever happens to the workers. That they are
+// ffmpeg's, and ranges parts of the whole, is tested by
 // tests/media:equals_ffmpeg_test.
 #include <gtest/gtest.h>
 #include <signal.h>

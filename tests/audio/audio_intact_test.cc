@@ -14,6 +14,7 @@
 #include "bulkhead/host.h"
 #include "tests/audio/audio_damage_fixture.h"
 #include "tests/audio/audio_files.h"
+#include "tests/support/file_bytes.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 

@@ -16,6 +16,7 @@
 #include "tests/audio/audio_damage_fixture.h"
 #include "tests/audio/audio_files.h"
 #include "tests/audio/samples.h"
+#include "tests/support/file_bytes.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 

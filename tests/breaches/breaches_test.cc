@@ -278,7 +278,7 @@ TEST_F(BreachTest, ABackendThatGivesNoFrameIsNamedForEachCodec) {
   }
 }
 
-// A loss was told before it is known that the frame only comes much later.
+// A loss was reported before it is known that the frame only comes much later.
 TEST_F(BreachTest, AFrameThatComesMuchLaterIsNoDamage) {
   if (clip_.empty()) return;
   auto video = Open("much_later", OnCorrupt::kSkip).value();
@@ -304,7 +304,7 @@ TEST_F(BreachTest, ASecondFrameOfAPacketIsLeftOut) {
 }
 
 // What the backend said is quoted as its own words, on one bounded line, where
-// the error is told and in the list of damage.
+// the error is reported and in the list of damage.
 TEST_F(BreachTest, WhatABackendSaysOfDamageIsQuoted) {
   if (clip_.empty()) return;
   const Status status = Play("reject");

@@ -164,7 +164,7 @@ TEST_F(Cancelling, EndsACallThatWaitsForABackendAndTheNextOneGoesOn) {
   const Status ended = pass.Join();
   EXPECT_EQ(ended.code(), Code::kCancelled) << ended;
   EXPECT_NE(ended.message().find(clip_), std::string::npos) << ended;
-  // The step does not go on behind the caller's back.
+  // The step does not go on after its call has ended.
   EXPECT_TRUE(watch.AwaitEnd(kSoon));
   EXPECT_EQ(video.recovery().restarts, 0u);
 

@@ -66,7 +66,7 @@ const Fault* Pass(Step step, std::optional<int64_t> number = std::nullopt) {
 }
 
 // The clones of a zygote share no memory in which they could be counted. In
-// tier full their pids follow that of the zygote, and the first is the probe's.
+// tier full their pids follow the zygote's, and the first is the probe's.
 // The threads of a worker take pids as well.
 uint64_t WorkerNumber() {
   return static_cast<uint64_t>(getpid() - process.zygote - 1);

@@ -51,7 +51,7 @@ class LyingSession {
     kAttachPool,
     kPlay,
     kSeek,     // a play that begins at a keyframe or continues onward
-    kEntered,  // after the worker has told where a play begins
+    kEntered,  // after the worker has said where a play begins
     kFrame,    // after three frames, or blocks of samples, of this life
   };
   struct Lie {

@@ -5,7 +5,7 @@
 // environment is empty. A worker with an unknown name is honest. NAME_once is
 // only told to the first session of each zygote. The plugin is never loaded. A
 // backend whose object is not libliar.so has the real worker.
-// The lies of the zygote are here, those of session workers in the files of
+// The lies of the zygote are here, of session workers in the files of
 // FindLie() (lying_session.h).
 
 #include <linux/close_range.h>

@@ -61,7 +61,7 @@ const std::map<std::string, Session::Lie, std::less<>> kLies = {
     {"size_format_none",
      {Step::kFrame,
       [](Session& s) { s.Publish([](Frame f) { f.setPixelFormat(""); }); }}},
-    // Its planes have more bytes than those of the format before.
+    // Its planes have more bytes than in the format before.
     {"size_format_beyond_slot",
      {Step::kFrame,
       [](Session& s) {

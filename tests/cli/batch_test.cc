@@ -210,7 +210,7 @@ TEST_F(Batch, ASecondRunDoesOnlyWhatIsMissing) {
 }
 
 // Kills the application, bulkheadd, or another process of it, at a moment that
-// the number of results tells, until there are no more.
+// the number of results shows, until there are no more.
 TEST_F(Batch, KilledRunsGoOnWhereTheyEnded) {
   const auto inputs = MakeInputs();
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);

@@ -51,7 +51,7 @@ struct Wrong {
 // that do not hide each other.
 struct WrongRun {
   std::vector<Wrong> wrongs;
-  // The clips in which they show: those of mpeg4 are the quickest.
+  // The clips in which they show: mpeg4's are the quickest.
   const char* codecs = "mpeg4";
   // The checks that take longest and are not about these.
   std::string without = "leaks,damaged packets";

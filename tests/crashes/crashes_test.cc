@@ -127,7 +127,7 @@ TEST_F(Crashes, WhatWasWrittenWithMediaIsLeftOutOfWhatTheVendorGets) {
   EXPECT_EQ(whole.exit_code, 0) << whole.Describe();
   EXPECT_THAT(whole.output, AllOf(HasSubstr("chaos says that it runs"),
                                   HasSubstr("\"claimed\": {")));
-  // The bytes of the packet are those of the file.
+  // The bytes of the packet are the file's.
   const size_t at = whole.output.find("chaos got ");
   ASSERT_NE(at, std::string::npos) << whole.output;
   const std::string hex = whole.output.substr(at + 10, 32);
@@ -282,8 +282,8 @@ TEST_F(Crashes, AZygoteThatDiesWhileLoadingIsOnRecord) {
   EXPECT_EQ(well.exit_code, 0) << well.Describe();
 }
 
-// What a life with media has left behind somewhere, the next could write to its
-// log before it has media.
+// What a life with media has left somewhere, the next could write to its log
+// before it has media.
 TEST_F(Crashes, ALifeAfterOneWithMediaShowsVendorsNoLog) {
   installation_.SetFaults("at=load do=say");
   const auto host = NewHost();

@@ -3,10 +3,9 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
+#include "tests/support/file_bytes.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -37,14 +36,9 @@ std::vector<size_t> PayloadPositions(const std::string& bytes, size_t begin,
 
 }  // namespace
 
-std::string ReadBytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::string WriteBytes(const std::string& name, const std::string& bytes) {
+std::string WriteClip(const std::string& name, const std::string& bytes) {
   const std::string path = TemporaryDirectory() + "/" + name;
-  std::ofstream(path, std::ios::binary) << bytes;
+  WriteBytes(path, bytes);
   return path;
 }
 

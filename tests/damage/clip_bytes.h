@@ -9,10 +9,8 @@ namespace bulkhead::tests {
 
 // The bytes of clips, for tests that damage them.
 
-std::string ReadBytes(const std::string& path);
-
 // Writes a file of this name in the test's own directory and returns its path.
-std::string WriteBytes(const std::string& name, const std::string& bytes);
+std::string WriteClip(const std::string& name, const std::string& bytes);
 
 struct FilePacket {
   size_t position = 0;  // in the file
@@ -20,7 +18,7 @@ struct FilePacket {
   bool keyframe = false;
 };
 // Returns the packets of the first stream of a kind ("v", "a"), in the order of
-// the file, as ffprobe tells them.
+// the file, as ffprobe prints them.
 std::vector<FilePacket> PacketsOf(const std::string& path,
                                   const std::string& kind = "v");
 

@@ -16,6 +16,7 @@
 #include "tests/damage/clip_bytes.h"
 #include "tests/media/marked_frames.h"
 #include "tests/media/sample_files.h"
+#include "tests/support/file_bytes.h"
 #include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
@@ -250,7 +251,7 @@ TEST_F(DamagedFiles, GiveAllThatFfmpegShowsSound) {
     const std::string file = "damaged" + source.substr(source.rfind('.'));
     const std::string sound = ReadBytes(source);
     const std::string damaged = Damage(sound, random);
-    Check(WriteBytes(file, damaged), damaged.size() < sound.size(), random);
+    Check(WriteClip(file, damaged), damaged.size() < sound.size(), random);
   }
   std::printf(
       "%u cases, %zu opened, %zu frames delivered, %zu damaged, %zu of %zu "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that lack their end. The headers of MP4, Matroska, RIFF and FLAC tell
+// Files that lack their end. The headers of MP4, Matroska, RIFF and FLAC show
 // what is missing; a file of another kind is then a shorter file.
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 #include "bulkhead/host.h"
 #include "tests/access/straight_pass.h"
 #include "tests/damage/clip_bytes.h"
+#include "tests/support/file_bytes.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -24,7 +25,7 @@ constexpr uint64_t kFrames = 100;
 struct Kind {
   std::string file;
   std::vector<std::string> encoding;
-  uint64_t slack = 0;  // by which the number that is told may be wrong
+  uint64_t slack = 0;  // by which the reported number may be wrong
 };
 
 class DeclaredLength : public testing::TestWithParam<Kind> {
@@ -44,7 +45,7 @@ class DeclaredLength : public testing::TestWithParam<Kind> {
   }
 
   std::string Cut(size_t size) const {
-    return WriteBytes("cut_" + GetParam().file, bytes_.substr(0, size));
+    return WriteClip("cut_" + GetParam().file, bytes_.substr(0, size));
   }
 
   std::unique_ptr<Host> host_;
@@ -176,7 +177,7 @@ TEST(OverwrittenClusters, AreANote) {
     bytes.replace(at, cluster.size(), cluster.size(), '\0');
   }
   ASSERT_GT(overwritten, 1);
-  const std::string damaged = WriteBytes("overwritten.mkv", bytes);
+  const std::string damaged = WriteClip("overwritten.mkv", bytes);
 
   VideoDecoder video = host->OpenVideo(damaged).value();
   const StraightPass pass = DecodeStraight(video);
@@ -253,7 +254,7 @@ TEST_P(AudioLength, IsUnknownWhereTheHeaderTellsNone) {
     bytes.replace(22, 4, 4, '\0');
   }
   AudioDecoder audio =
-      Open(WriteBytes("unknown_" + GetParam().file, bytes), OnCorrupt::kError);
+      Open(WriteClip("unknown_" + GetParam().file, bytes), OnCorrupt::kError);
   const auto samples = audio.AllSamples();
   ASSERT_TRUE(samples) << samples.error();
   EXPECT_EQ(samples->data, whole->data);

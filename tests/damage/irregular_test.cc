@@ -23,6 +23,7 @@
 #include "tests/access/straight_pass.h"
 #include "tests/damage/clip_bytes.h"
 #include "tests/media/marked_frames.h"
+#include "tests/support/file_bytes.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -47,7 +48,7 @@ class Irregular : public testing::TestWithParam<const char*> {
   }
 
   static std::string Write(const std::string& name, const std::string& bytes) {
-    return WriteBytes("irregular_" + name, bytes);
+    return WriteClip("irregular_" + name, bytes);
   }
 
   // Copies the packets of a clip into another container.

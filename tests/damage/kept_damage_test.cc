@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Damages a stream and looks at what is told of it: one packet is taken out (in
+// Damages a stream and looks at what is said of it: one packet is taken out (in
 // MPEG-TS the transport packets that hold it), zeroed in part, or has flipped
 // bits. No picture that differs from the intact file's is delivered without an
 // error or a note, but where IsKnownWrong(). Prints a row of a table for each
@@ -22,6 +22,7 @@
 #include "bulkhead/host.h"
 #include "tests/access/straight_pass.h"
 #include "tests/damage/clip_bytes.h"
+#include "tests/support/file_bytes.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -75,7 +76,8 @@ bool IsKnownWrong(const std::string& file, Damage damage) {
   return damage != Damage::kTakenOut && !file.starts_with("mpeg");
 }
 
-// Told counts what was told and delivered of the files of one kind of damage.
+// Told counts what was reported and delivered of the files of one kind of
+// damage.
 struct Told {
   std::set<std::string> errors;
   std::set<std::string> notes;
@@ -135,9 +137,9 @@ class KeptDamage : public testing::TestWithParam<Kept> {
 
   std::string TakeOut(size_t packet) const {
     if (!intact_.ends_with(".ts")) return CopyWithout(packet);
-    return WriteBytes("lacks_" + GetParam().file,
-                      WithoutTransportPackets(bytes_, packets_.at(packet),
-                                              packets_.at(packet + 1)));
+    return WriteClip("lacks_" + GetParam().file,
+                     WithoutTransportPackets(bytes_, packets_.at(packet),
+                                             packets_.at(packet + 1)));
   }
 
   // Overwrites the middle of a packet, or flips eight bits of it.
@@ -156,7 +158,7 @@ class KeptDamage : public testing::TestWithParam<Kept> {
             static_cast<char>(1 << (random() % 8));
       }
     }
-    return WriteBytes("damaged_" + GetParam().file, bytes);
+    return WriteClip("damaged_" + GetParam().file, bytes);
   }
 
   // Returns the packets to damage: keyframes and what refers to them, neither
@@ -216,7 +218,7 @@ size_t KeptDamage::Check(const std::string& path, const Hashes& intact,
   return wrong;
 }
 
-// Frames of a damaged file are those of a pass, the last ones first.
+// Frames of a damaged file are as in a pass, the last ones first.
 void KeptDamage::CheckAccess(const std::string& path) {
   VideoDecoder straight = Open(path, OnCorrupt::kSkip);
   const StraightPass pass = DecodeStraight(straight);

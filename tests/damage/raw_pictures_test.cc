@@ -12,6 +12,7 @@
 #include "bulkhead/host.h"
 #include "tests/access/straight_pass.h"
 #include "tests/damage/clip_bytes.h"
+#include "tests/support/file_bytes.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -54,7 +55,7 @@ TEST(RawPictures, OfTooFewBytesAreDamaged) {
     const std::string whole = ReadBytes(path);
     for (const size_t left_out :
          {size_t{64}, packets[kShortened].bytes / 2 & ~size_t{1}}) {
-      const std::string cut = WriteBytes(
+      const std::string cut = WriteClip(
           "short.avi", WithShortChunk(whole, packets[kShortened], left_out));
       for (const char* device : {"cpu", "openreg:0"}) {
         SCOPED_TRACE(format + " on " + device + " without " +

@@ -21,6 +21,7 @@
 #include "tests/access/straight_pass.h"
 #include "tests/damage/clip_bytes.h"
 #include "tests/media/generated_clips.h"
+#include "tests/support/file_bytes.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/test_paths.h"
 
@@ -104,9 +105,8 @@ void ShowTest::CheckCase(uint32_t seed) {
   std::mt19937 random(seed);
   const std::string& source = sources_[random() % sources_.size()];
   SCOPED_TRACE("seed " + std::to_string(seed) + ", " + source);
-  const std::string path =
-      WriteBytes("shown" + source.substr(source.rfind('.')),
-                 Damage(ReadBytes(source), random));
+  const std::string path = WriteClip("shown" + source.substr(source.rfind('.')),
+                                     Damage(ReadBytes(source), random));
   Check(path, seed % 4 == 0 ? "openreg:0" : "cpu", random);
 }
 

@@ -18,6 +18,7 @@
 #include "tests/access/straight_pass.h"
 #include "tests/damage/clip_bytes.h"
 #include "tests/media/marked_frames.h"
+#include "tests/support/file_bytes.h"
 #include "tests/support/program.h"
 #include "tests/support/test_paths.h"
 
@@ -134,7 +135,7 @@ TEST_P(LaterKeyframe, HidesNoFrameIfItIsLost) {
     std::string bytes = intact;
     bytes.replace(packet.position, packet.bytes, packet.bytes, '\0');
     const std::string damaged =
-        WriteBytes("lost_" + GetParam().name + ".mp4", bytes);
+        WriteClip("lost_" + GetParam().name + ".mp4", bytes);
     VideoDecoder video = Open(damaged, OnCorrupt::kSkip);
     const StraightPass pass = DecodeStraight(video);
     EXPECT_TRUE(pass.failure.ok()) << pass.failure;
@@ -169,7 +170,7 @@ TEST_P(OggStart, ABroadcastBeginsAtAnyPage) {
     const bool is_header = page.substr(6, 8) == std::string(8, '\0');
     if (is_header || ++left_out > 5) bytes += page;
   }
-  ExpectAsFfmpeg(WriteBytes("broadcast.ogv", bytes));
+  ExpectAsFfmpeg(WriteClip("broadcast.ogv", bytes));
 }
 
 // Takes the first video packet out of the stream.

@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The frames equal those of an undisturbed run, whichever process dies.
+// The frames equal an undisturbed run's, whichever process dies.
 class Recovery : public DecodingTest {
  protected:
   using Victim = std::function<int(VideoDecoder&)>;

@@ -34,11 +34,8 @@
 namespace bulkhead::tests {
 namespace {
 
-using discovery::IsIdentifier;
 using discovery::ParsedEntryPoints;
 using discovery::ParseEntryPoints;
-using discovery::Quoted;
-using discovery::Trimmed;
 
 constexpr size_t kFiles = 11000;
 constexpr size_t kTrees = 2500;

@@ -8,9 +8,10 @@
 
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <utility>
 
-#include "backends/sdk/bulkhead_backend.h"
 #include "tests/escape/attempts.h"
 #include "tests/support/refusing_backend.h"
 
@@ -19,7 +20,6 @@ namespace {
 
 Targets targets;
 std::string zygote_outcome = "none";
-std::string sentence;
 
 void ReadTargets() {
   Dl_info self;
@@ -38,27 +38,26 @@ void ReadTargets() {
   }
 }
 
-bulkhead_result EnumerateDevices(const bulkhead_runtime*,
-                                 void (*emit)(void*, const bulkhead_device*),
-                                 void* emit_context) {
-  const bulkhead_device device = {
-      .size = sizeof(device), .name = "escape", .description = "a way out"};
-  emit(emit_context, &device);
-  return BULKHEAD_OK;
-}
+struct Escape : RefusingBackend {
+  static constexpr const char* kName = "escape";
 
-bulkhead_result Open(const bulkhead_open_parameters* parameters,
-                     const bulkhead_runtime*, bulkhead_decoder**) {
-  sentence = "zygote: " + zygote_outcome;
-  for (size_t i = 0; i < parameters->option_count; ++i) {
-    const bulkhead_option& option = parameters->options[i];
-    if (std::strcmp(option.key, "attempt") != 0) continue;
-    sentence += "; worker: " + Try(option.value, targets).Describe();
+  static sdk::Outcome EnumerateDevices(const bulkhead_runtime&,
+                                       const sdk::Emit& emit) {
+    emit({.name = "escape", .description = "a way out"});
+    return BULKHEAD_OK;
   }
-  return BULKHEAD_UNSUPPORTED;
-}
 
-const char* LastError(bulkhead_decoder*) { return sentence.c_str(); }
+  static sdk::Outcome Open(const bulkhead_open_parameters& parameters,
+                           const bulkhead_runtime&, std::unique_ptr<Decoder>*) {
+    std::string sentence = "zygote: " + zygote_outcome;
+    for (size_t i = 0; i < parameters.option_count; ++i) {
+      const bulkhead_option& option = parameters.options[i];
+      if (std::strcmp(option.key, "attempt") != 0) continue;
+      sentence += "; worker: " + Try(option.value, targets).Describe();
+    }
+    return {BULKHEAD_UNSUPPORTED, std::move(sentence)};
+  }
+};
 
 }  // namespace
 }  // namespace bulkhead::tests
@@ -69,7 +68,5 @@ extern "C" const bulkhead_backend* bulkhead_escape_backend(void) {
   if (targets.zygote_attempt != "none") {
     zygote_outcome = Try(targets.zygote_attempt, targets).Describe();
   }
-  static const bulkhead_backend table =
-      RefusingBackend("escape", EnumerateDevices, Open, LastError);
-  return &table;
+  return bulkhead::sdk::TableOf<Escape>();
 }

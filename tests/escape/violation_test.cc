@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "bulkhead/host.h"
-#include "core/supervisor/sandbox/int80.h"
+#include "core/supervisor/sandbox/testing/int80.h"
 #include "tests/media/generated_clips.h"
 #include "tests/media/required_clip.h"
 #include "tests/support/test_paths.h"

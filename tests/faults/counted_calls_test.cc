@@ -3,7 +3,7 @@
 // Refuses the first, the second, the third such system call on the way to a
 // Host, a backend and a session, in whatever process makes it. The test traces
 // all of these processes, counts the call in them and makes one of them fail.
-// The result is a typed error in time, or frames; nothing is left behind.
+// The result is a typed error in time, or frames; nothing is left over.
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -2,8 +2,8 @@
 //
 // Tests each deed that a vendor can do through the C ABI, at each function and
 // in each life. The call ends with the documented code within its deadline and
-// leaves nothing behind. Another session of the same Host decodes all the
-// while, and its frames do not change by a byte.
+// leaves nothing over. Another session of the same Host decodes all the while,
+// and its frames do not change by a byte.
 
 #include <gtest/gtest.h>
 

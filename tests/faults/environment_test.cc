@@ -2,7 +2,7 @@
 //
 // Faults of tests/rows.txt about resources that a process runs short of, and
 // about environments that change or lack something usual. Either everything is
-// decoded as usual, or there is an error in time. Nothing is left behind.
+// decoded as usual, or there is an error in time. Nothing is left over.
 
 #include <errno.h>
 #include <fcntl.h>

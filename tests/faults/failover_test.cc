@@ -2,7 +2,7 @@
 //
 // Streams whose backend fails for good, and that go on on another device
 // because the caller wrote on_failure: at which frame, with which pictures, and
-// what is told of them.
+// what is said of them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -106,7 +106,7 @@ class FailoverTest : public testing::Test {
     return {};
   }
 
-  // What `ps` tells of the backend.
+  // What `ps` says of the backend.
   RunningBackend Running(const std::string& name) const {
     for (const RunningHost& host :
          FindRunningHosts(milliseconds(0)).value().hosts) {

@@ -6,7 +6,7 @@
 // time. The files that killed workers are then repeated more often, the
 // quickest first. Each round has a Host and a state directory of its own.
 //
-// The files are those of hostile/ below BULKHEAD_SHARED, or else clips that
+// The files are from hostile/ below BULKHEAD_SHARED, or else clips that
 // this test makes and damages. The run is short unless HOSTILE_ROUNDS and
 // CRASHER_ROUNDS are set, as `tools/endure crashers` does.
 

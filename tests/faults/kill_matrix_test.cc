@@ -4,7 +4,7 @@
 // to die there. If the death happens once, the caller gets what an undisturbed
 // backend gives. If it happens in each life, the caller gets the documented
 // error with the way the process ended. Both end within the deadline and leave
-// nothing behind. A neighbour on the same Host gets each of its frames
+// nothing over. A neighbour on the same Host gets each of its frames
 // throughout.
 //
 // The chaos backend reaches the steps in vendor code, a lying worker the steps
@@ -213,7 +213,7 @@ void PrintTo(const Step& step, std::ostream* out) { *out << step.name; }
 using Made = Step::Made;
 constexpr Code kLost = Code::kBackendLost;
 constexpr Code kPoisoned = Code::kPoisonedInput;
-// Nothing tells the kills of others from those of a kernel without memory.
+// Kills by others look like kills by a kernel without memory.
 constexpr Code kNoMemory = Code::kResourceExhausted;
 constexpr Code kUnavailable = Code::kBackendUnavailable;
 

@@ -4,7 +4,7 @@
 // session, with the errors of a machine that has run out of a resource. A
 // seccomp filter injects the error into the application and all processes below
 // it. The result is a typed error in time, or frames if the call is not
-// essential. Nothing is left behind.
+// essential. Nothing is left over.
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>

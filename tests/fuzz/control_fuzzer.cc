@@ -15,7 +15,7 @@
 #include "core/control/event_messages.h"
 #include "core/control/exit_messages.h"
 #include "core/control/exit_report.h"
-#include "core/supervisor/backend/device_list_reading.h"
+#include "core/supervisor/backend/devices.h"
 #include "core/worker_protocol/reply_validation.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/packet.h"
@@ -32,7 +32,7 @@ constexpr size_t kMaxTexts = 8192;
 
 void FuzzHello(ipc::ReceivedMessage& hello) {
   for (const bool shared : {false, true}) {
-    const Status status = session::ValidateHello(hello, shared);
+    const Status status = worker_protocol::ValidateHello(hello, shared);
     FUZZ_CHECK(status.ok() || status.code() == Code::kBackendMisbehaved ||
                (shared && status.code() == Code::kResourceExhausted));
     CheckPrintable(status.message(), kMaxTextBytes);
@@ -41,10 +41,10 @@ void FuzzHello(ipc::ReceivedMessage& hello) {
 
 void FuzzDeviceList(ipc::ReceivedMessage& list) {
   const std::vector<std::string> reserved = {"acme", "other"};
-  if (const auto claim = supervisor::ReadProbeCrash(list)) {
+  if (const auto claim = backend::ReadProbeCrash(list)) {
     FUZZ_CHECK(claim->backtrace.size() <= 64);
   }
-  const auto devices = supervisor::ReadDeviceList(list, reserved);
+  const auto devices = backend::ReadDeviceList(list, reserved);
   if (!devices) {
     FUZZ_CHECK(devices.error().code() == Code::kBackendMisbehaved ||
                devices.error().code() == Code::kBackendUnavailable);
@@ -54,7 +54,7 @@ void FuzzDeviceList(ipc::ReceivedMessage& list) {
   FUZZ_CHECK(!devices->empty() && devices->size() <= 64);
   size_t texts = 0;
   for (size_t i = 0; i < devices->size(); ++i) {
-    const supervisor::CountedDevice& device = (*devices)[i];
+    const backend::CountedDevice& device = (*devices)[i];
     FUZZ_CHECK(device.ordinal == i && device.index <= i);
     FUZZ_CHECK(std::ranges::count(reserved, device.name) == 1);
     CheckPrintable(device.description, 200);
@@ -74,18 +74,19 @@ Status TakeAnyReply(schema::HostReply::Reader reply, ipc::ReceivedMessage&) {
   switch (reply.which()) {
     case schema::HostReply::BACKENDS: {
       BackendReport report;
-      session::AddTo(report, reply.getBackends());
+      supervisor_link::AddTo(report, reply.getBackends());
       FUZZ_CHECK(report.backends.size() ==
                  reply.getBackends().getBackends().size());
       break;
     }
     case schema::HostReply::SANDBOX: {
-      const SandboxReport report = session::ToReport(reply.getSandbox());
+      const SandboxReport report =
+          supervisor_link::ToReport(reply.getSandbox());
       FUZZ_CHECK(report.reasons.size() == report.gaps.size());
       break;
     }
     case schema::HostReply::LOADED:
-      (void)session::ToDevices(reply.getLoaded());
+      (void)supervisor_link::ToDevices(reply.getLoaded());
       break;
     case schema::HostReply::EVENTS: {
       const auto events = ToEvents(reply.getEvents(), 7);

@@ -103,7 +103,7 @@ void FuzzCrash(std::string_view text) {
 void FuzzQuarantine(std::string_view text) {
   const std::string path = "/plugin.so";
   static const fuzz::ScratchDirectory state;
-  static supervisor::QuarantineRecords records(state.path());
+  static blame::QuarantineRecords records(state.path());
   static const std::string file = [&] {
     FUZZ_CHECK(records.Add({.backend = "acme", .path = path}).ok());
     return state.OnlyFile(".");

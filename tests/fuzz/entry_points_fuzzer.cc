@@ -17,12 +17,12 @@ namespace {
 using bulkhead::Diagnostic;
 using bulkhead::Diagnostics;
 using bulkhead::EntryPoint;
-using bulkhead::discovery::IsValidUtf8;
+using bulkhead::IsValidUtf8;
+using bulkhead::Trimmed;
 using bulkhead::discovery::ObjectReference;
 using bulkhead::discovery::ParsedEntryPoints;
 using bulkhead::discovery::ParseEntryPoints;
 using bulkhead::discovery::ParseObjectReference;
-using bulkhead::discovery::Trimmed;
 
 bool IsFitToPrint(std::string_view text) {
   return IsValidUtf8(text) &&

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   FUZZ_CHECK(!mappings->empty());
-  const auto index = bulkhead::session::IndexOf(*mappings, kMaxFrames);
+  const auto index = bulkhead::frames::IndexOf(*mappings, kMaxFrames);
   if (!index) return 0;
   FUZZ_CHECK(index->size() == mappings->size() && index->size() <= kMaxFrames);
   FUZZ_CHECK(index->timestamped());

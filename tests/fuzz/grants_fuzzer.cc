@@ -20,8 +20,8 @@
 
 namespace {
 
-using bulkhead::discovery::IsValidUtf8;
-using bulkhead::discovery::RecordHash;
+using bulkhead::IsValidUtf8;
+using bulkhead::RecordHash;
 using bulkhead::grants::Grant;
 using bulkhead::grants::ParseGrants;
 using bulkhead::grants::Permissions;
@@ -51,7 +51,7 @@ void ExpectOthersKept(std::string_view before, std::string_view after,
 }
 
 void CheckGrant(const Grant& grant, size_t lines) {
-  FUZZ_CHECK(bulkhead::discovery::IsPlainName(grant.backend));
+  FUZZ_CHECK(bulkhead::IsPlainName(grant.backend));
   FUZZ_CHECK(grant.hash.empty() || RecordHash::Parse(grant.hash));
   FUZZ_CHECK(grant.file == kFile);
   FUZZ_CHECK(grant.line >= 1 && grant.line <= lines);

@@ -46,7 +46,7 @@ void CheckStaysBelow(const std::string& path) {
 
 void CheckDiagnostics(const Diagnostics& diagnostics) {
   for (const Diagnostic& diagnostic : diagnostics) {
-    FUZZ_CHECK(discovery::IsValidUtf8(diagnostic.message));
+    FUZZ_CHECK(IsValidUtf8(diagnostic.message));
     FUZZ_CHECK(diagnostic.message.size() < 4096);
   }
 }
@@ -74,7 +74,7 @@ void FuzzInstalled(const char* file, std::string_view text) {
   FUZZ_CHECK(distribution->normalized_name == "acme");
   FUZZ_CHECK(discovery::IsDistributionName(distribution->name));
   FUZZ_CHECK(NormalizedName(distribution->name) == "acme");
-  FUZZ_CHECK(discovery::IsValidUtf8(distribution->version));
+  FUZZ_CHECK(IsValidUtf8(distribution->version));
   CheckDiagnostics(diagnostics);
 }
 
@@ -82,7 +82,7 @@ void FuzzInstalled(const char* file, std::string_view text) {
 void FuzzRecord(std::string_view text) {
   const auto lines = install::ParseRecord(text);
   if (!lines) {
-    FUZZ_CHECK(discovery::IsValidUtf8(lines.error().message()));
+    FUZZ_CHECK(IsValidUtf8(lines.error().message()));
     return;
   }
   const auto again = install::ParseRecord(install::FormatRecord(*lines));
@@ -100,7 +100,7 @@ void FuzzRecord(std::string_view text) {
 }
 
 void FuzzHash(std::string_view text) {
-  auto hash = discovery::RecordHash::Parse(text);
+  auto hash = RecordHash::Parse(text);
   if (!hash) return;
   hash->Add(std::span("abc", 3));
   if (hash->Matches()) FUZZ_CHECK(text.starts_with("sha"));
@@ -141,7 +141,7 @@ void FuzzWheel(std::string_view bytes) {
     }
     CheckDiagnostics(staged->diagnostics);
   }
-  // What was refused leaves its files behind.
+  // What was refused leaves its files.
   for (const auto& entry :
        std::filesystem::directory_iterator(staging.path())) {
     std::error_code ignored;

@@ -19,6 +19,7 @@
 
 namespace {
 
+using namespace bulkhead;
 using namespace bulkhead::discovery;
 
 void FuzzManifest(std::string_view text) {

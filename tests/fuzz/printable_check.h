@@ -12,7 +12,7 @@
 // control characters, of at most `max_bytes`.
 inline void CheckPrintable(std::string_view text, size_t max_bytes) {
   FUZZ_CHECK(text.size() <= max_bytes);
-  FUZZ_CHECK(bulkhead::discovery::IsValidUtf8(text));
+  FUZZ_CHECK(bulkhead::IsValidUtf8(text));
   FUZZ_CHECK(std::none_of(text.begin(), text.end(), [](char c) {
     return (c >= 0 && c < 0x20) || c == 0x7f;
   }));

@@ -33,7 +33,7 @@ namespace {
 
 namespace schema = ipc::schema;
 using ipc::RingGeometry;
-using session::WorkerChannel;
+using worker_protocol::WorkerChannel;
 
 constexpr uint64_t kWanted = 300;
 
@@ -217,7 +217,7 @@ void ExpectNothingBadIsAccepted(
     auto channel = WorkerChannel::Create(WorkerChannel::Host::kThread).value();
     RacingWorker worker(channel->descriptors(-1)[1], replies, seed);
     ReplyCheck check(asked);
-    const session::FramePool* pool = nullptr;
+    const worker_protocol::FramePool* pool = nullptr;
     for (;;) {
       const auto read = channel->TryRead();
       worker.Read(channel->header()->read_cursor.load());

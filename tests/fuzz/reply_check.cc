@@ -106,13 +106,13 @@ bool ReplyCheck::Take(schema::Reply::Reader reply_untrusted) {
       return TakeRead(reply_untrusted.getRead());
     case schema::Reply::UNSEEN:
       CheckPrintable(
-          session::CleanWords(reply_untrusted.getUnseen().getWords()),
+          worker_protocol::CleanWords(reply_untrusted.getUnseen().getWords()),
           kMaxTextBytes);
       return true;
     case schema::Reply::LOST_SAMPLES:
-      CheckPrintable(
-          session::CleanWords(reply_untrusted.getLostSamples().getWords()),
-          kMaxTextBytes);
+      CheckPrintable(worker_protocol::CleanWords(
+                         reply_untrusted.getLostSamples().getWords()),
+                     kMaxTextBytes);
       return true;
     default:
       return false;
@@ -120,10 +120,10 @@ bool ReplyCheck::Take(schema::Reply::Reader reply_untrusted) {
 }
 
 bool ReplyCheck::TakeOpened(schema::Opened::Reader opened_untrusted) {
-  auto opened = session::ValidateOpened(opened_untrusted, limits_);
-  if (!opened ||
-      !session::AddOutputIfValid(opened_untrusted, options_, limits_, *opened)
-           .ok()) {
+  auto opened = worker_protocol::ValidateOpened(opened_untrusted, limits_);
+  if (!opened || !worker_link::AddOutputIfValid(opened_untrusted, options_,
+                                                limits_, *opened)
+                      .ok()) {
     return false;
   }
   FUZZ_CHECK(opened->width > 0 && opened->height > 0);
@@ -143,20 +143,22 @@ bool ReplyCheck::TakeOpened(schema::Opened::Reader opened_untrusted) {
   CheckRatio(opened->sample_aspect_ratio);
   CheckTiming(*opened);
 
-  session::PictureShape shape{.width = opened->width,
-                              .height = opened->height,
-                              .element = session::ElementOf(opened->dtype)};
+  worker_protocol::PictureShape shape{
+      .width = opened->width,
+      .height = opened->height,
+      .element = worker_link::ElementOf(opened->dtype)};
   if (options_.output_format == OutputFormat::kNative) {
-    auto native =
-        session::NativeFormat::Create(opened->pixel_format, opened->width,
-                                      opened->height, limits_.frame_pixels);
+    auto native = worker_protocol::NativeFormat::Create(
+        opened->pixel_format, opened->width, opened->height,
+        limits_.frame_pixels);
     if (!native) return false;
     shape.native = *std::move(native);
   }
-  const auto geometry = session::GeometryOf(shape, limits_.frame_pixels);
+  const auto geometry =
+      worker_protocol::GeometryOf(shape, limits_.frame_pixels);
   if (!geometry || !MakePool(geometry->bytes)) return false;
   const auto approximate =
-      session::ApproximateIndexOf(*opened, limits_.index_frames);
+      frames::ApproximateIndexOf(*opened, limits_.index_frames);
   FUZZ_CHECK(!approximate || approximate->size() <= limits_.index_frames);
   shape_ = std::move(shape);
   video_ = *std::move(opened);
@@ -165,13 +167,14 @@ bool ReplyCheck::TakeOpened(schema::Opened::Reader opened_untrusted) {
 }
 
 bool ReplyCheck::TakeOpenedAudio(schema::OpenedAudio::Reader opened_untrusted) {
-  const auto opened =
-      session::ValidateOpenedAudio(opened_untrusted, AudioOptions(), limits_);
+  const auto opened = worker_protocol::ValidateOpenedAudio(
+      opened_untrusted, AudioOptions(), limits_);
   if (!opened) return false;
   const AudioMetadata& metadata = opened->metadata;
-  FUZZ_CHECK(opened->channels > 0 && opened->channels <= session::kMaxChannels);
+  FUZZ_CHECK(opened->channels > 0 &&
+             opened->channels <= worker_protocol::kMaxChannels);
   FUZZ_CHECK(opened->sample_rate > 0 &&
-             opened->sample_rate <= session::kMaxSampleRate);
+             opened->sample_rate <= worker_protocol::kMaxSampleRate);
   FUZZ_CHECK(static_cast<uint32_t>(metadata.stream_index) <
              metadata.stream_count);
   for (const std::string& text :
@@ -188,15 +191,16 @@ bool ReplyCheck::TakeOpenedAudio(schema::OpenedAudio::Reader opened_untrusted) {
 
 bool ReplyCheck::TakeFrame(schema::PublishedFrame::Reader frame_untrusted) {
   if (channels_ > 0 || !pool_) return false;
-  session::PictureShape shape = shape_;
+  worker_protocol::PictureShape shape = shape_;
   if (!options_.autoscale) {
-    auto own = session::OwnShapeIfValid(
+    auto own = worker_protocol::OwnShapeIfValid(
         frame_untrusted.getWidth(), frame_untrusted.getHeight(),
         frame_untrusted.getPixelFormat().cStr(), shape_, limits_.frame_pixels);
     if (!own) return false;
     shape = *std::move(own);
   }
-  auto lease = session::AdoptPictureIfValid(frame_untrusted, shape, pool_);
+  auto lease =
+      worker_protocol::AdoptPictureIfValid(frame_untrusted, shape, pool_);
   if (!lease) {
     GrantAll();
     return false;
@@ -215,7 +219,8 @@ bool ReplyCheck::TakeFrame(schema::PublishedFrame::Reader frame_untrusted) {
                      plane.stride);
     }
     FUZZ_CHECK(shape.native->Pack(slot).size() <= pool_->slot_bytes());
-    const auto facts = session::ValidateFacts(frame_untrusted.getFacts());
+    const auto facts =
+        worker_protocol::ValidateFacts(frame_untrusted.getFacts());
     FUZZ_CHECK(!facts ||
                (facts->color.range <= 2 && facts->color.chroma_location <= 6));
   } else {
@@ -235,7 +240,7 @@ bool ReplyCheck::TakeSamples(
     schema::PublishedSamples::Reader samples_untrusted) {
   if (channels_ == 0) return false;
   auto lease =
-      session::AdoptSamplesIfValid(samples_untrusted, channels_, pool_);
+      worker_protocol::AdoptSamplesIfValid(samples_untrusted, channels_, pool_);
   if (!lease) {
     GrantAll();
     return false;
@@ -250,11 +255,12 @@ bool ReplyCheck::TakeSamples(
 
 bool ReplyCheck::TakeNeed(schema::NeedsPool::Reader needs_untrusted) {
   if (channels_ > 0 || !pool_) return false;
-  const auto shape = session::OwnShapeIfValid(
+  const auto shape = worker_protocol::OwnShapeIfValid(
       needs_untrusted.getWidth(), needs_untrusted.getHeight(),
       needs_untrusted.getPixelFormat().cStr(), shape_, limits_.frame_pixels);
   if (!shape) return false;
-  const auto geometry = session::GeometryOf(*shape, limits_.frame_pixels);
+  const auto geometry =
+      worker_protocol::GeometryOf(*shape, limits_.frame_pixels);
   FUZZ_CHECK(geometry);
   return geometry->bytes > pool_->slot_bytes() && MakePool(geometry->bytes);
 }
@@ -269,8 +275,8 @@ bool ReplyCheck::TakeIndex(schema::IndexChunk::Reader chunk_untrusted) {
 }
 
 void ReplyCheck::CheckIndex() {
-  session::FrameIndex index =
-      std::exchange(index_, session::FrameIndex(limits_.index_frames));
+  frames::FrameIndex index =
+      std::exchange(index_, frames::FrameIndex(limits_.index_frames));
   index.Finish();
   FUZZ_CHECK(index.size() <= limits_.index_frames);
   for (size_t i = 0; i < index.size(); ++i) {
@@ -285,8 +291,8 @@ void ReplyCheck::CheckIndex() {
 
   // No host scans a stream that it has not opened.
   if (video_.time_base.value() <= 0) return;
-  const auto times = session::FrameTimes::Create(index, video_.time_base,
-                                                 video_.average_frame_rate);
+  const auto times = frames::FrameTimes::Create(index, video_.time_base,
+                                                video_.average_frame_rate);
   if (!times) return;
   FUZZ_CHECK(std::isfinite(times->begin()) && std::isfinite(times->end()));
   const double middle = (times->begin() + times->end()) / 2;
@@ -308,7 +314,7 @@ void ReplyCheck::CheckIndex() {
 
 bool ReplyCheck::TakeDescribed(schema::Described::Reader described_untrusted) {
   if (described_untrusted.isContainer()) {
-    auto claimed = session::ValidateContainer(
+    auto claimed = worker_protocol::ValidateContainer(
         described_untrusted.getContainer(), limits_.streams);
     if (!claimed) return false;
     FUZZ_CHECK(claimed->stream_count <= limits_.streams);
@@ -324,8 +330,8 @@ bool ReplyCheck::TakeDescribed(schema::Described::Reader described_untrusted) {
     return true;
   }
   if (!described_untrusted.isStream() || streams_to_come_ == 0) return false;
-  auto stream =
-      session::ValidateStream(described_untrusted.getStream(), container_);
+  auto stream = worker_protocol::ValidateStream(described_untrusted.getStream(),
+                                                container_);
   if (!stream) return false;
   --streams_to_come_;
   for (const std::string& text :
@@ -345,7 +351,7 @@ bool ReplyCheck::TakeDescribed(schema::Described::Reader described_untrusted) {
 }
 
 bool ReplyCheck::TakeFailure(schema::Failure::Reader failure_untrusted) {
-  const auto claimed = session::ValidateFailure(failure_untrusted);
+  const auto claimed = worker_protocol::ValidateFailure(failure_untrusted);
   if (!claimed) {
     FUZZ_CHECK(claimed.error().code() == Code::kBackendMisbehaved);
     CheckPrintable(claimed.error().message(), kMaxTextBytes);
@@ -363,7 +369,7 @@ bool ReplyCheck::TakeFailure(schema::Failure::Reader failure_untrusted) {
 
 bool ReplyCheck::TakeRead(schema::Read::Reader read_untrusted) {
   if (!served_) {
-    auto served = session::ServedMedia::Create(media_, nullptr);
+    auto served = worker_protocol::ServedMedia::Create(media_, nullptr);
     FUZZ_CHECK(served);
     served_ = *std::move(served);
   }
@@ -372,9 +378,9 @@ bool ReplyCheck::TakeRead(schema::Read::Reader read_untrusted) {
 }
 
 bool ReplyCheck::MakePool(uint64_t slot_bytes) {
-  auto pool = session::FramePool::Create(slot_bytes, "frames", kSlots,
-                                         limits_.session_bytes,
-                                         session::FramePool::Slots::kAllocated);
+  auto pool = worker_protocol::FramePool::Create(
+      slot_bytes, "frames", kSlots, limits_.session_bytes,
+      worker_protocol::FramePool::Slots::kAllocated);
   if (!pool) return false;
   // Frames outlive their pool's use, so what is held stays.
   pool_ = *std::move(pool);
@@ -382,7 +388,7 @@ bool ReplyCheck::MakePool(uint64_t slot_bytes) {
   return true;
 }
 
-void ReplyCheck::Hold(std::shared_ptr<session::FrameLease> lease) {
+void ReplyCheck::Hold(std::shared_ptr<worker_protocol::FrameLease> lease) {
   FUZZ_CHECK(lease->in_slot());
   const uint64_t offset =
       static_cast<uint64_t>(lease->pixels() - pool_->slot(0));

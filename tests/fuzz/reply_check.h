@@ -46,7 +46,9 @@ class ReplyCheck {
   bool Take(ipc::schema::Reply::Reader reply_untrusted);
 
   // Returns the memory of the stream that was opened last, or null.
-  const std::shared_ptr<session::FramePool>& pool() const { return pool_; }
+  const std::shared_ptr<worker_protocol::FramePool>& pool() const {
+    return pool_;
+  }
   // Returns how many pictures and blocks of samples were accepted.
   uint64_t published() const { return published_; }
 
@@ -62,22 +64,22 @@ class ReplyCheck {
   bool TakeRead(ipc::schema::Read::Reader read_untrusted);
   void CheckIndex();
   bool MakePool(uint64_t slot_bytes);
-  void Hold(std::shared_ptr<session::FrameLease> lease);
+  void Hold(std::shared_ptr<worker_protocol::FrameLease> lease);
   void GrantAll();
 
   const Limits limits_;
   const VideoOptions options_;
   const bool maps_privately_;
   SourceReader media_;
-  std::optional<session::ServedMedia> served_;
-  session::PictureShape shape_;
+  std::optional<worker_protocol::ServedMedia> served_;
+  worker_protocol::PictureShape shape_;
   uint32_t channels_ = 0;
   VideoMetadata video_;
   ContainerMetadata container_;
   uint32_t streams_to_come_ = 0;
-  session::FrameIndex index_;
-  std::shared_ptr<session::FramePool> pool_;
-  std::deque<std::shared_ptr<session::FrameLease>> held_;
+  frames::FrameIndex index_;
+  std::shared_ptr<worker_protocol::FramePool> pool_;
+  std::deque<std::shared_ptr<worker_protocol::FrameLease>> held_;
   uint64_t published_ = 0;
 };
 

@@ -32,8 +32,8 @@
 namespace {
 
 using namespace bulkhead;
+using backend::Incarnation;
 using std::chrono::milliseconds;
-using supervisor::Incarnation;
 
 constexpr milliseconds kNeverInOneInput{60'000};
 
@@ -191,8 +191,8 @@ class Script {
     FUZZ_CHECK(answers_to_ready_ <= 1);
     FUZZ_CHECK(answered_ <= asked_);
     if (incarnation_->zygote_alive()) return;
-    // Whoever waits for a zygote that is gone is told so, or will be told how
-    // it ended.
+    // Whoever waits for a zygote that is gone hears so, or will hear how it
+    // ended.
     if (!incarnation_->zygote_end().empty()) {
       FUZZ_CHECK(answers_to_ready_ == 1);
       FUZZ_CHECK(answered_ == asked_);
@@ -200,7 +200,7 @@ class Script {
   }
 
   Loop& loop_;
-  supervisor::EndingReapers ending_;
+  backend::EndingReapers ending_;
   bool met_media_ = false;
   sandbox::HeldParts held_parts_;
   std::span<const uint8_t> steps_;

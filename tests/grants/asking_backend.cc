@@ -14,10 +14,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 
-#include "backends/sdk/bulkhead_backend.h"
 #include "tests/support/refusing_backend.h"
 
 namespace bulkhead::tests {
@@ -112,28 +112,27 @@ void TryWhileLoading() {
   TryAll(attempts, "load");
 }
 
-bulkhead_result EnumerateDevices(const bulkhead_runtime*,
-                                 void (*emit)(void*, const bulkhead_device*),
-                                 void* emit_context) {
-  if (device >= 0) report += "probe held: " + Outcome(UseDevice()) + "; ";
-  const bulkhead_device asking = {
-      .size = sizeof(asking), .name = "asking", .description = report.c_str()};
-  emit(emit_context, &asking);
-  return BULKHEAD_OK;
-}
+struct Asking : RefusingBackend {
+  static constexpr const char* kName = "asking";
 
-bulkhead_result Open(const bulkhead_open_parameters* parameters,
-                     const bulkhead_runtime*, bulkhead_decoder**) {
-  for (size_t i = 0; i < parameters->option_count; ++i) {
-    const bulkhead_option& option = parameters->options[i];
-    if (std::strcmp(option.key, "attempts") != 0) continue;
-    std::istringstream attempts(option.value);
-    TryAll(attempts, "session");
+  static sdk::Outcome EnumerateDevices(const bulkhead_runtime&,
+                                       const sdk::Emit& emit) {
+    if (device >= 0) report += "probe held: " + Outcome(UseDevice()) + "; ";
+    emit({.name = "asking", .description = report.c_str()});
+    return BULKHEAD_OK;
   }
-  return BULKHEAD_UNSUPPORTED;
-}
 
-const char* LastError(bulkhead_decoder*) { return report.c_str(); }
+  static sdk::Outcome Open(const bulkhead_open_parameters& parameters,
+                           const bulkhead_runtime&, std::unique_ptr<Decoder>*) {
+    for (size_t i = 0; i < parameters.option_count; ++i) {
+      const bulkhead_option& option = parameters.options[i];
+      if (std::strcmp(option.key, "attempts") != 0) continue;
+      std::istringstream attempts(option.value);
+      TryAll(attempts, "session");
+    }
+    return {BULKHEAD_UNSUPPORTED, report};
+  }
+};
 
 }  // namespace
 }  // namespace bulkhead::tests
@@ -141,7 +140,5 @@ const char* LastError(bulkhead_decoder*) { return report.c_str(); }
 extern "C" const bulkhead_backend* bulkhead_asking_backend(void) {
   using namespace bulkhead::tests;
   TryWhileLoading();
-  static const bulkhead_backend table =
-      RefusingBackend("asking", EnumerateDevices, Open, LastError);
-  return &table;
+  return bulkhead::sdk::TableOf<Asking>();
 }

@@ -90,7 +90,7 @@ TEST_F(Install, WheelIsFoundDecodesAndGoes) {
   EXPECT_EQ(done["on_plugin_path"], false);
   ASSERT_EQ(done["backends"].size(), 1u);
   EXPECT_EQ(done["backends"][0]["name"], "openreg");
-  // The name is that of a backend of Bulkhead's own.
+  // A backend of Bulkhead's own has the name.
   ASSERT_EQ(done["diagnostics"].size(), 1u) << done["diagnostics"];
   EXPECT_NE(std::string(done["diagnostics"][0]["message"])
                 .find("the name openreg is that of a backend that comes with"),

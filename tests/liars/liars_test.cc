@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests the host against workers that lie. For each lie, the call ends with the
-// right code within its deadlines and leaves nothing behind. Another session of
+// right code within its deadlines and leaves nothing over. Another session of
 // the same Host decodes all the while, and its frames do not change by a byte.
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ Status Decode(VideoDecoder& video) {
                 "ended in silence after frame " + std::to_string(frames));
 }
 
-// Decodes audio. Expects that all delivered samples are those of the stream.
+// Decodes audio. Expects that all delivered samples are the stream's.
 Status Listen(Host& host, const std::string& media, const std::string& device,
               Act act) {
   auto audio = host.OpenAudio(media, {.device = device});

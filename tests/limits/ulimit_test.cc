@@ -56,7 +56,7 @@ class UserLimits : public testing::Test {
   ProgramResult Run(const std::string& limits,
                     const std::vector<std::string>& arguments,
                     const std::string& exec = "") {
-    // Above those of accounts, below those of backends.
+    // Above the uids of accounts, below the uids of backends.
     const uid_t uid =
         0x60000000 + static_cast<uid_t>(::getpid() * 64 + ++runs_);
     state_ = home_ / ("state" + std::to_string(runs_));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The samples of every sample file, and of sounds that ffmpeg makes, are those
-// of the ffmpeg program on this machine, bit for bit, on both devices. Any part
-// of a stream is the same part of the whole, also resampled.
+// The samples of every sample file, and of sounds that ffmpeg makes, equal the
+// ffmpeg program's on this machine, bit for bit, on both devices. Any part of a
+// stream is the same part of the whole, also resampled.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,8 +60,8 @@ std::vector<SampleFile> Files() {
   return files;
 }
 
-// Returns true for a file whose header declares more sound than it has: its end is
-// damage, where ffmpeg takes it for that of a shorter file.
+// Returns true for a file whose header declares more sound than it has: its end
+// is damage, where ffmpeg takes it for a shorter file's.
 bool LacksItsEnd(const SampleFile& file) {
   return file.name == "derived__truncated_vp8.webm";
 }

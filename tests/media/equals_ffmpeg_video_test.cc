@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pictures of every sample file, and of clips that ffmpeg makes, are those
-// of the ffmpeg program on this machine: on both devices, as RGB and as planes,
-// in order and at any place. Bytes of RGB24 depend on the SIMD instructions of
-// the machine, so ffmpeg decodes each file here, once for all of this. The
-// planes also have the MD5 that another machine has recorded.
+// The pictures of every sample file, and of clips that ffmpeg makes, equal the
+// ffmpeg program's on this machine: on both devices, as RGB and as planes, in
+// order and at any place. Bytes of RGB24 depend on the SIMD instructions of the
+// machine, so ffmpeg decodes each file here, once for all of this. The planes
+// also have the MD5 that another machine has recorded.
 #include <gtest/gtest.h>
 #include <md5.h>
 

@@ -30,7 +30,7 @@ Result<std::string> Generate(Clip clip);
 struct ReferenceFrame {
   size_t bytes = 0;
   std::string hash;
-  int64_t pts = INT64_MIN;  // in the time base of ffmpeg's output, if told
+  int64_t pts = INT64_MIN;  // in the time base of ffmpeg's output, if known
 
   bool operator==(const ReferenceFrame&) const = default;
 };

@@ -3,7 +3,7 @@
 // No sound file is refused: what `ffmpeg -v warning` plays without a word is
 // delivered by default, each picture and each sample equal to ffmpeg's, and
 // without an error. What ffmpeg plays with complaints is equal up to the first
-// error. The files are those of unusual/ below BULKHEAD_SHARED and clips that
+// error. The files are from unusual/ below BULKHEAD_SHARED and clips that
 // ffmpeg makes here; BULKHEAD_ALL_CLIPS=1 takes all of the clips.
 #include <gtest/gtest.h>
 

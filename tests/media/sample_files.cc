@@ -82,8 +82,8 @@ std::vector<SampleFile> AllMediaFiles() {
     file.path = directory + "/" + fields[0];
     file.has_video = field("decode_video").starts_with("ok");
     file.has_sound = field("decode_audio").starts_with("ok");
-    // The MD5 of damaged pictures is that of pictures that nobody delivers, and
-    // that of a changing size is of pictures that another machine has scaled.
+    // The MD5 of damaged pictures is of pictures that nobody delivers, and
+    // with a changing size of pictures that another machine has scaled.
     if (field("decode_video") == "ok" &&
         field("auto_tags").find("dimchange") == std::string::npos) {
       file.planes_md5 = field("native_video_md5");

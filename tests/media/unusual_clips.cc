@@ -102,7 +102,7 @@ Status Encode(std::istream& words, const std::string& path) {
   return Status(Code::kUnsupported, made.Describe());
 }
 
-// Returns whether the recipe, or that of a clip that it takes, has one of the
+// Returns whether the recipe, or a clip's that it takes, has one of the
 // tokens.
 bool Uses(const std::string& recipe, const std::vector<std::string>& tokens) {
   std::istringstream words(recipe);

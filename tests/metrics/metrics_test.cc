@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests what operators count: what bulkheadd counts of a backend that fails,
-// and that `bulkhead metrics` tells it to promtool and to a real server of
+// and that `bulkhead metrics` says it to promtool and to a real server of
 // Prometheus, whose alert fires.
 
 #include <arpa/inet.h>
@@ -298,7 +298,7 @@ TEST(AlertRules, FireWhenTheyShould) {
 class Exporter {
  public:
   Exporter() {
-    // Its words go to stderr, and RunningProgram reads stdout. The shell tells
+    // Its words go to stderr, and RunningProgram reads stdout. The shell says
     // how it ended.
     program_ = RunningProgram::Start(
         {"sh", "-c",

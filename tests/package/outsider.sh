@@ -78,9 +78,16 @@ done
   PYTHONPATH=$PWD "$sources/python_user.sh" /usr/bin/python3
 ) || fail "the Python package cannot be used"
 
+# The page for vendors shows a backend in C++.
+example=$(pkg-config --variable=example bulkhead)
+awk '/^```cpp$/ { on = 1; next } /^```$/ { on = 0 } on' "$example/../README.md" > acme.cc
+[[ -s acme.cc ]] || fail "no example in C++"
+c++ -std=c++17 -Wall -Wextra -Werror -pedantic-errors -fPIC -shared acme.cc -o acme.so \
+  "-I$prefix/include" || fail "the example in C++ does not compile"
+
 # A vendor builds the example, packs it, installs it and decodes its clip of AV1.
 bulkhead=$prefix/bin/bulkhead
-cp -r "$(pkg-config --variable=example bulkhead)" dav1d
+cp -r "$example" dav1d
 make -s -C dav1d wheel > make.log 2>&1 || fail "$(cat make.log)"
 "$bulkhead" install dav1d/*.whl --into plugins > install.log || fail "$(cat install.log)"
 clip=$(echo plugins/*.dist-info/clip.ivf)

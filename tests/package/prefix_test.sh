@@ -31,7 +31,8 @@ prefix=$work/moved/usr
 use
 
 # What is installed is what Bulkhead is made of, and nothing can be written by others.
-for file in include/bulkhead/host.h include/bulkhead_backend.h lib/libbulkhead.so \
+for file in include/bulkhead/host.h include/bulkhead_backend.h \
+  include/bulkhead_backend.hpp lib/libbulkhead.so \
   lib/bulkhead/libexec/bulkheadd share/man/man1/bulkhead-decode.1 \
   share/bash-completion/completions/bulkhead share/fish/vendor_completions.d/bulkhead.fish \
   share/zsh/site-functions/_bulkhead share/doc/bulkhead/LICENSE \
@@ -53,7 +54,7 @@ if ((EUID == 0)) && type -P systemd-analyze > /dev/null; then
     fail "systemd-tmpfiles made no directory"
 fi
 
-# A second installation replaces files and leaves nothing of its own behind.
+# A second installation replaces files and leaves nothing of its own.
 "$package" prefix --prefix "$prefix"
 [[ -z $(find "$prefix" -name '.bulkhead-*') ]] || fail "the staging directory is left"
 use

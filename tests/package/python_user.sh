@@ -3,7 +3,7 @@
 #
 # python_user.sh PYTHON: uses the Python package that PYTHON imports, as a stranger
 # does: asks the command for its version, and decodes a clip on both devices, whose
-# frames are those of ffmpeg. Works in a new directory below $TMPDIR.
+# frames are ffmpeg's. Works in a new directory below $TMPDIR.
 set -euo pipefail
 
 python=$1

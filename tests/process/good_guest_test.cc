@@ -264,7 +264,7 @@ TEST_F(GoodGuest, ReapsEachBulkheaddThatASubreaperInherits) {
     EXPECT_EQ(errno, ECHILD);
   }
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0), 0);
-  // What bulkheadd left behind, as host.h tells such applications.
+  // What bulkheadd left, as host.h says to such applications.
   while (waitpid(-1, nullptr, 0) > 0) {
   }
 }

@@ -2,8 +2,8 @@
 //
 // The backend `cpu` with vendor code in the zygote that keeps a process for
 // itself: the worker that is cloned for the next session, for which nobody
-// waits. By hooks in bulkhead-worker, the third clone (after that for the
-// devices and that of the first session) sleeps before its lock-down. The
+// waits. By hooks in bulkhead-worker, the third clone (after the one for the
+// devices and the first session's) sleeps before its lock-down. The
 // zygote names it (`unlocked`), or swallows the message that does (`unnamed`).
 
 #include <elf.h>

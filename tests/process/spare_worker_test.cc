@@ -169,7 +169,7 @@ TEST_F(SpareWorker, IsMadeAnewIfItHasEnded) {
   EXPECT_TRUE(first.Next().value());
 }
 
-// Without the reaper, nobody tells bulkheadd of the end.
+// Without the reaper, nobody reports the end to bulkheadd.
 TEST_F(SpareWorker, ThatHasCrashedIsNotTakenAlthoughNobodyHasReapedIt) {
   VideoDecoder first = Open();
   const pid_t spare = AwaitSpare({&first});

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""autoscale=False: frames of a stream that changes its size, beside those of ffmpeg."""
+"""autoscale=False: frames of a stream that changes its size, beside ffmpeg's."""
 
 import os
 import signal

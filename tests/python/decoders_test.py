@@ -2,7 +2,7 @@
 """What the decoders of bulkhead.decoders return, beside what ffmpeg decodes.
 
 The rows of tests/semantics, in Python: names, defaults and classes of exceptions are
-those of torchcodec.
+torchcodec's.
 """
 
 import math

@@ -5,7 +5,7 @@ killed and whose backends crash.
 The run is short unless FLEET_FILES says how many files there are, FLEET_KILL_SECONDS how
 often a worker of dask is killed, and FLEET_CRASH_FILES after how many files a backend
 crashes, as `tools/endure fleet` does. The long run does the same work with libav in the
-workers themselves too. The files are those of BULKHEAD_SHARED, under names of their own,
+workers themselves too. The files are from BULKHEAD_SHARED, under names of their own,
 or else clips that this test makes and damages. It prints what it measured.
 """
 
@@ -138,7 +138,7 @@ class FleetCase(ClusterCase):
         else:
             good, large, hostile = made_files(self.root / "made")
         kinds = sorted(good)
-        # Evenly over the names, which begin with that of the source.
+        # Evenly over the names, which begin with the source's.
         if FILES < len(kinds):
             kinds = kinds[:: max(1, len(kinds) // KINDS)]
         # By ffmpeg of this machine: the hashes of RGB depend on its instructions.

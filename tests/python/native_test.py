@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""output_format="native": the planes that the decoder makes, beside those of ffmpeg."""
+"""output_format="native": the planes that the decoder makes, beside ffmpeg's."""
 
 import os
 import signal

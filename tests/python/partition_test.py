@@ -33,7 +33,7 @@ def run(*command):
 
 @contextlib.contextmanager
 def other_machine():
-    """Makes a second network, with a cable to that of this test, which has one of its own.
+    """Makes a second network, with a cable to this test's, which has one of its own.
     Gives the command that runs a program in the other one."""
     if os.geteuid() != 0:
         raise unittest.SkipTest("only root can make networks")

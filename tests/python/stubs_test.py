@@ -28,7 +28,7 @@ OPERATORS = ("__init__", "__iter__", "__len__", "__getitem__", "__enter__", "__e
 
 
 def functions(thing):
-    """Yields a function, or those of a class that the package defines for its users."""
+    """Yields a function, or a class's that the package defines for its users."""
     if inspect.isfunction(thing):
         yield thing
     elif inspect.isclass(thing) and not issubclass(thing, Exception):

@@ -309,7 +309,7 @@ def write_files(directory, files):
 
 def main():
     """Runs the tests of the main module: those that the arguments name if there are
-    any, and those of --test_filter if there is one."""
+    any, and that --test_filter names if there is one."""
     arguments = [sys.argv[0], "-v", *sys.argv[1:]]
     chosen = os.environ.get("TESTBRIDGE_TEST_ONLY")
     if chosen:

@@ -268,7 +268,7 @@ class Differences(unittest.TestCase):
 
         clips_at_random_timestamps(Long(), num_clips=20)
         self.assertEqual(len(asked), 20)
-        # Those of float32 are 1/16 s apart here.
+        # Values of float32 are 1/16 s apart here.
         self.assertGreater(sum(time * 16 % 1 != 0 for time in asked), 15)
 
     def test_wav(self):

@@ -84,7 +84,7 @@ class Wheel(unittest.TestCase):
         return self.call("python", "-c", script, *arguments, **environment).stdout.splitlines()
 
     def decode(self, device):
-        """Checks the frames, which are those of ffmpeg, also where Python has neither
+        """Checks the frames, which are ffmpeg's, also where Python has neither
         numpy nor torch."""
         frames = [hashlib.md5(frame).hexdigest() for frame in reference(clip())]
         self.assertEqual(self.python(DECODE, clip(), device), [*frames, "set()"])

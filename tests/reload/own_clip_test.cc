@@ -129,7 +129,7 @@ TEST_F(OwnClip, StandsInWhereTheBuiltInClipIsOfAnotherCodec) {
   if (clip_.path.empty()) return;
   Install("declares_h264_alone");
   Start();
-  // Nothing can be checked, and whoever reloads is told.
+  // Nothing can be checked, and whoever reloads reads so.
   const Status unchecked = Reload();
   EXPECT_TRUE(unchecked.ok()) << unchecked;
   EXPECT_THAT(Info().reason, AllOf(HasSubstr("its decoding was not checked"),

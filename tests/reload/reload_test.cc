@@ -191,7 +191,7 @@ TEST_F(Reloading, ABackendThatSaysUnsupportedOfTheClipPasses) {
   const Status reloaded = host_->Reload("chaos");
   ASSERT_TRUE(reloaded.ok()) << reloaded;
   EXPECT_NE(Info().zygote_pid, zygote);
-  // Whoever reloads is told what was not checked.
+  // Whoever reloads reads what was not checked.
   EXPECT_EQ(Info().state, "ready");
   EXPECT_THAT(Info().reason, HasSubstr("was not checked"));
   const ProgramResult command =
@@ -271,7 +271,7 @@ TEST_F(Reloading, ALargeFileThatIsWrittenInPlaceIsLoadedOnceItIsWhole) {
 }
 
 // Writes zeros into the file by a mapping and gives it its times back, so that
-// neither a notification nor its state tells.
+// neither a notification nor its state shows it.
 void OverwriteUnnoticed(const std::string& path) {
   const ipc::UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   struct stat before = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the options for opening a VideoDecoder, except those of its output: one
-// test for each row of the README's table.
+// Tests the options for opening a VideoDecoder, except its output's: one
+// test for each line of the README's list.
 #include <filesystem>
 #include <optional>
 

@@ -274,7 +274,7 @@ TEST_F(StartByExec, ALoadThatFailsLaterIsAFailureOfTheStart) {
   });
   TakeRest(before, 6);
   EXPECT_EQ(before.recovery().restarts, 0u);
-  // The failures add up to a quarantine, as those of starts do.
+  // The failures add up to a quarantine, as failed starts do.
   installation_.OrderAtLoad("abort");
   Await([&] {
     EXPECT_FALSE(host_->OpenVideo(clip_, {.device = "layout"}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests an application whose own resource limits keep backends from starting:
-// it is told which limit, and nobody else notices.
+// it learns which limit, and nobody else notices.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include <string>
 
 #include "bulkhead/host.h"
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "tests/chaos/chaos_installation.h"
 
 namespace bulkhead::tests {
@@ -59,7 +59,7 @@ class ApplicationLimits : public testing::Test {
   }
 
   const ChaosInstallation installation_;
-  const discovery::TemporaryTree state_;
+  const TemporaryTree state_;
 };
 
 TEST_F(ApplicationLimits, AreNeverHeldAgainstABackend) {

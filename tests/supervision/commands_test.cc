@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bulkhead/host.h"
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "tests/liars/lying_installation.h"
 #include "tests/support/process_watch.h"
 
@@ -65,7 +65,7 @@ class Commands : public testing::Test {
   }
 
   const LyingInstallation installation_{{"honest", "ready_death"}};
-  const discovery::TemporaryTree state_;
+  const TemporaryTree state_;
   std::unique_ptr<Host> host_;
 };
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "bulkhead/host.h"
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "tests/media/overlapping_chunks.h"
 #include "tests/support/test_paths.h"
 
@@ -29,8 +29,8 @@ class InnocentFiles : public testing::TestWithParam<const char*> {
   }
   VideoOptions Stream() const { return {.device = GetParam()}; }
 
-  const discovery::TemporaryTree files_;
-  const discovery::TemporaryTree state_;
+  const TemporaryTree files_;
+  const TemporaryTree state_;
 };
 
 // An honest worker comes across more frames than the file has bytes.

@@ -97,7 +97,7 @@ TEST(OperatorsReach, AllAreAskedBeforeTheFirstAnswerIsAwaited) {
   }
 }
 
-// Only time tells one deadline from several.
+// Only time sets one deadline apart from several.
 TEST(OperatorsReach, AllThatAreStoppedTakeNoLongerThanOne) {
   constexpr size_t kStopped = 12;
   const LyingInstallation installation({"honest"});

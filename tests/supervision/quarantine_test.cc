@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "bulkhead/host.h"
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "ipc/testing/forked_child.h"
 #include "tests/liars/lying_installation.h"
 #include "tests/support/process_watch.h"
@@ -112,7 +112,7 @@ class Quarantine : public testing::Test {
 
   const LyingInstallation installation_{
       {"honest", "ready_death", "ready_failed", "frame_other_width"}};
-  const discovery::TemporaryTree state_;
+  const TemporaryTree state_;
 };
 
 TEST_F(Quarantine, ACrashLoopIsOverForEveryHostUntilTheFileChanges) {

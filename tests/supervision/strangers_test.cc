@@ -114,7 +114,7 @@ TEST_F(Strangers, AreNotBelievedInPlaceOfBulkheadd) {
 TEST_F(Strangers, AreNoSilentApplications) {
   EXPECT_THAT(SilentIn(operators::FindPeers(std::nullopt), ::getpid()),
               testing::IsEmpty());
-  // Nobody else fits in, so that only the kernel's list tells whose it is.
+  // Nobody else fits in, so that only the kernel's list says whose it is.
   std::vector<ipc::UniqueFd> waiting;
   do {
     ipc::UniqueFd socket(

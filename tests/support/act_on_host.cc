@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
-// Returns the resources of this process that a session could have left behind:
+// Returns the resources of this process that a session could have left over:
 // the targets of its descriptors, and its mappings of memory files.
 std::vector<std::string> Held() {
   std::vector<std::string> held;

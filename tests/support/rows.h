@@ -16,8 +16,8 @@ namespace bulkhead::tests {
 //   ExpectOutcome(Fault(13), "killed in each life", Code::kPoisonedInput,
 //                 status);
 //
-// `what` tells the outcomes of a row apart; the last one of the same name in
-// the same test counts. Call from the thread of the test.
+// `what` sets the outcomes of a row apart; the last one of the same name in the
+// same test counts. Call from the thread of the test.
 struct TableRow {
   const char* table;
   int number;

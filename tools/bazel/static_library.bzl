@@ -2,7 +2,7 @@
 """Merges a cc_library and all that it depends on into one archive.
 
 The archive is what a program outside of this repository links. It has our
-libraries only: those of the system keep being shared ones, which the program
+libraries only: the system's stay shared ones, which the program
 names itself.
 """
 

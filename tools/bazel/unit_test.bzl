@@ -7,10 +7,12 @@ the program, or needs more than they do (no sandbox of Bazel's, minutes), is a t
 of its own, which has the name of its source.
 
 The tag `unit` says where .ci/run runs a test: under sanitizers, and not a second
-time without. So a test that means something only without them is a cc_test; and so
-are those of the command and the benchmarks, whose code no stranger feeds and which
-nothing else compiles under sanitizers.
+time without. A test that means something only without them, and the tests of the
+command and the benchmarks, whose code no stranger feeds and which nothing else
+compiles under sanitizers, say `under_sanitizers = False`.
 """
+
+load(":folder_library.bzl", "seen_by_folder", "sources_above")
 
 # Joins sources into one, since three quarters of the time that a test takes to compile
 # are for headers, which the tests of a folder have in common. The unnamed namespace of
@@ -25,22 +27,31 @@ for source in $(SRCS); do
 done > $@
 """
 
-def unit_test(name, srcs, deps, size = "small", tags = [], **kwargs):
+def unit_test(name, deps = [], srcs = None, apart = [], size = "small", tags = [], under_sanitizers = True, **kwargs):
     """Declares a gtest program that tests the code of its folder.
 
     Several sources are compiled as one.
 
     Args:
       name: The name of the target.
-      srcs: The sources of the tests. The macro adds the main function.
-      deps: The libraries under test.
+      deps: Further libraries. The macro adds the library of the folder, if it is
+        declared above, with what it depends on, and the main function.
+      srcs: The sources of the tests. By default, those of FOLDER_test are all of the
+        folder that no target above has, and of any other the one called like it.
+      apart: Further tests of the folder that have a target of their own.
       size: The size of the test.
-      tags: Further tags. None of them keeps the test out of the builds with
-        sanitizers.
+      tags: Further tags.
+      under_sanitizers: Whether .ci/run runs the test under sanitizers, and not
+        without.
       **kwargs: Further attributes of cc_test.
     """
-    if "no-sanitizer" in tags:
-        fail("{}: a unit_test runs under sanitizers; this is a cc_test".format(name))
+    if under_sanitizers and "no-sanitizer" in tags:
+        fail("{}: say under_sanitizers = False".format(name))
+    folder = native.package_name().split("/")[-1]
+    if srcs == None:
+        srcs = [name + ".cc"]
+        if name == folder + "_test":
+            srcs = native.glob(["*_test.cc"], exclude = apart + sources_above())
     joined = [source for source in srcs if source.endswith("_test.cc")]
     if len(joined) == 1:
         joined = []
@@ -59,7 +70,7 @@ def unit_test(name, srcs, deps, size = "small", tags = [], **kwargs):
         srcs = [source for source in srcs if source not in joined] + (
             [name + "_joined_test.cc"] if joined else []
         ),
-        tags = tags + ["unit"],
-        deps = deps + ["@gtest//:gtest_main"],
+        tags = tags + (["unit"] if under_sanitizers else []),
+        deps = seen_by_folder(deps + ["@gtest//:gtest_main"]),
         **kwargs
     )

@@ -21,7 +21,7 @@ struct Encoder {
   const char* name;
   const char* file_name;
   std::vector<std::string> arguments;
-  // The bit rate in relation to that of H.264.
+  // The bit rate in relation to H.264's.
   double rate;
   // The encoder takes a bound, without which a short clip exceeds its rate.
   bool bounded = false;

@@ -34,7 +34,7 @@ struct RunOptions {
 void AddRunOptions(cli::Command& program, RunOptions& options);
 
 // Adds --keep, --commit and --quick too, for the benchmarks that use Publish().
-// RoundsOf() then tells the number of rounds.
+// RoundsOf() then returns the number of rounds.
 void AddFigureOptions(cli::Command& program, RunOptions& options);
 inline int RoundsOf(const RunOptions& options) {
   return options.quick ? 1 : options.rounds;

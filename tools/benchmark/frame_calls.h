@@ -30,8 +30,8 @@ struct FrameCalls {
   SideCalls worker;
 };
 
-// Counts the system calls of both on a small clip. `options` are those of the
-// Host. kUnsupported if the kernel does not let this user trace the worker.
+// Counts the system calls of both on a small clip. `options` are the
+// Host's. kUnsupported if the kernel does not let this user trace the worker.
 Result<FrameCalls> CountFrameCalls(HostOptions options);
 
 }  // namespace bulkhead::benchmark

@@ -53,7 +53,7 @@ Result<std::unique_ptr<InProcessDecoder>> InProcessDecoder::Open(
 }
 
 Status InProcessDecoder::Start(const std::string& path, int threads) {
-  // libdav1d would tell its version each time.
+  // libdav1d would print its version each time.
   av_log_set_level(AV_LOG_WARNING);
   AVFormatContext* format = nullptr;
   int error = avformat_open_input(&format, path.c_str(), nullptr, nullptr);

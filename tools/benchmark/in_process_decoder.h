@@ -39,8 +39,8 @@ class InProcessDecoder {
 
   // Decodes the next frame into picture(). Returns false at the end.
   Result<bool> Next();
-  // Reads every packet of the stream without decoding it, as who makes an index
-  // does, and goes back to the beginning. Returns the number of packets.
+  // Reads every packet of the stream without decoding it, as for an index, and
+  // goes back to the beginning. Returns the number of packets.
   Result<uint64_t> ReadAllPackets();
   // Seeks to the keyframe before `pts` and decodes up to the frame at `pts`,
   // the only one that is converted.

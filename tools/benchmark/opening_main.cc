@@ -95,7 +95,7 @@ class Openers {
       return status;
     }
     for (const auto& peer : peers_) {
-      // Its pictures are compared with those of a pass.
+      // Its pictures are compared with a pass's.
       if (!counts) {
         if (const auto pass = peer->Sequential(); !pass) return pass.error();
       }

@@ -20,7 +20,7 @@ struct SequentialPass {
 struct RandomPass {
   double open_ms = 0;  // Time to the first frame, including any index.
   double seconds = 0;  // Time for the other frames.
-  uint64_t wrong = 0;  // Pictures that differ from those of a sequential pass.
+  uint64_t wrong = 0;  // Pictures that differ from a sequential pass's.
 };
 
 // The results of one request to tensors.py.
@@ -47,8 +47,8 @@ class Peer {
   // The name of the library with its version.
   const std::string& name() const { return name_; }
   Result<SequentialPass> Sequential();
-  // Call it after Sequential(): the pictures are compared with those of the
-  // last sequential pass.
+  // Call it after Sequential(): the pictures are compared with the
+  // last sequential pass's.
   Result<RandomPass> Random(std::span<const int64_t> indices);
   // Decodes the clip `count` times, `at_once` at the same time in threads.
   Result<SequentialPass> Clips(int at_once, int count);

@@ -70,7 +70,7 @@ class PyAv:
 
 class OpenCv:
     def __init__(self, clip):
-        # OpenCV starts a decoder thread for each processor, whatever it is told.
+        # OpenCV starts a decoder thread for each processor, whatever it is asked for.
         # With one processor it has one.
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         import cv2

@@ -20,7 +20,7 @@
 
 #include "core/base/status_macros.h"
 #include "core/discovery/discover.h"
-#include "core/discovery/installed_files.h"
+#include "core/discovery/package_files.h"
 #include "core/supervisor/backend/ending_reapers.h"
 #include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/sandbox/expected_calls.h"
@@ -38,8 +38,8 @@
 namespace bulkhead::benchmark {
 namespace {
 
+using backend::Incarnation;
 using std::chrono::milliseconds;
-using supervisor::Incarnation;
 using Clock = std::chrono::steady_clock;
 
 constexpr char kPurpose[] =
@@ -92,13 +92,13 @@ Result<Programs> Programs::Find(const std::string& libexec) {
   if (fstat(programs.plugin.get(), &object) != 0) {
     return Status(Code::kNotFound, "cannot examine cpu's shared object");
   }
-  discovery::OwnFiles files(opened.directory.get(),
-                            discovery::DistributionOf(*cpu), cpu->plugin_path,
-                            object);
+  discovery::PackageFiles files(opened.directory.get(),
+                                discovery::DistributionOf(*cpu),
+                                cpu->plugin_path, object);
   while (!files.Step()) {
   }
-  ASSIGN_OR_RETURN(const std::vector<discovery::OwnFile> own, files.Take());
-  for (const discovery::OwnFile& shown : own) {
+  ASSIGN_OR_RETURN(const std::vector<discovery::PackageFile> own, files.Take());
+  for (const discovery::PackageFile& shown : own) {
     const std::string file = cpu->directory + "/" + shown.path;
     const ipc::UniqueFd object(open(file.c_str(), O_PATH | O_CLOEXEC));
     programs.description.files.push_back(
@@ -167,7 +167,7 @@ class Started {
              .deadline = ipc::Deadline::After(kPatience)}));
     Started started(port, scope);
     started.checks_threads_ = report != nullptr;
-    started.ending_ = std::make_unique<supervisor::EndingReapers>(port);
+    started.ending_ = std::make_unique<backend::EndingReapers>(port);
     sandbox::ExpectedCalls expected(
         sandbox::SessionLockdownOf(policy, forbidden),
         report && report->reads_memory, *started.held_parts_);
@@ -188,7 +188,7 @@ class Started {
   Result<double> StartSession() {
     auto sockets = ipc::MakeSocketPair();
     if (!sockets) return Status(Code::kInternal, "no socket pair");
-    supervisor::EventSocket socket(port_, std::move(sockets->first));
+    sockets::EventSocket socket(port_, std::move(sockets->first));
     const Clock::time_point start = Clock::now();
     ASSIGN_OR_RETURN(const Incarnation::Worker worker,
                      incarnation_
@@ -215,7 +215,7 @@ class Started {
   kj::UnixEventPort& port_;
   kj::WaitScope& scope_;
   // In this order: the incarnation's reaper is left to the other object.
-  std::unique_ptr<supervisor::EndingReapers> ending_;
+  std::unique_ptr<backend::EndingReapers> ending_;
   std::unique_ptr<bool> met_media_ = std::make_unique<bool>(false);
   std::unique_ptr<sandbox::HeldParts> held_parts_ =
       std::make_unique<sandbox::HeldParts>();

@@ -17,8 +17,8 @@ SECONDS FRAMES WRONG:
                             item opens the clip
 
 The tensors are uint8 in the order red, green, blue. With `check ` before it, a
-request is answered with the number of pictures that differ from those of a
-sequential pass, else with 0 for it. Decodes with one thread. Exits with 3 if a
+request is answered with the number of pictures that differ from a
+sequential pass's, else with 0 for it. Decodes with one thread. Exits with 3 if a
 library is not installed.
 """
 

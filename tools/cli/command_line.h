@@ -36,7 +36,7 @@ namespace bulkhead::cli {
 // too, to describe the parser.
 
 // Points to the variable that takes the value of an option. An option that is
-// not given leaves it as it is. Only those of vectors may have more than one
+// not given leaves it as it is. Only options of vectors may have more than one
 // value.
 using Destination =
     std::variant<std::string*, std::optional<std::string>*,
@@ -52,7 +52,7 @@ class Option {
 
   // Sets what the help calls the value: "FILE".
   Option ValueName(const std::string& name);
-  // Lets the help tell the value that the destination has now.
+  // Lets the help show the value that the destination has now.
   Option ShowDefault();
   Option Required();
   // Refuses to have both this and the option of that name, which exists.
@@ -87,7 +87,7 @@ class Command {
   Option AddOption(const std::string& names, Destination value,
                    const std::string& help = "");
   // Gives each value to `take`, in the order in which the user typed them,
-  // also those of other options that are added so. An error of `take` is one of
+  // also other options' values that are added so. An error of `take` is one of
   // the parser.
   Option AddAction(const std::string& names,
                    std::function<Status(const std::string&)> take,

@@ -97,7 +97,7 @@ int Run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   // When the reader of a pipe goes away, write() then fails with EPIPE, which
-  // Output tells apart from other failures, and the program can finish cleanly.
+  // Output sets apart from other failures, and the program can finish cleanly.
   signal(SIGPIPE, SIG_IGN);
   // Likewise, an output above the limit on file sizes is a failed write().
   signal(SIGXFSZ, SIG_IGN);

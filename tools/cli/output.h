@@ -21,7 +21,7 @@ namespace bulkhead::cli {
 // Small writes are buffered. When the reader of stdout has gone away (`|
 // head`), a write fails just as it does on a full disk, but reader_gone() is
 // true then, and the caller prints no message. The process must ignore SIGPIPE.
-// Owns the descriptor of a file, never that of stdout. Not thread-safe.
+// Owns the descriptor of a file, never stdout's. Not thread-safe.
 class Output {
  public:
   ~Output();

@@ -10,7 +10,7 @@ namespace bulkhead::cli {
 std::string DescribeUser();
 
 // Returns the sentence that says that this user has no running application, and
-// how those of another user are seen.
+// how to see another user's.
 std::string DescribeNoApplication();
 
 }  // namespace bulkhead::cli

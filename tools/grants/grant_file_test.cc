@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
 namespace bulkhead::grants {
 namespace {
@@ -37,7 +37,7 @@ mode_t ModeOf(const std::string& path) {
 }
 
 TEST(GrantFileTest, FoldersAndTheFileAreMadeForThoseWhoReadThem) {
-  const discovery::TemporaryTree tree;
+  const TemporaryTree tree;
   const mode_t before = umask(0077);
   for (const auto& [name, audience] :
        {std::pair("user", GrantAudience::kUser),
@@ -54,7 +54,7 @@ TEST(GrantFileTest, FoldersAndTheFileAreMadeForThoseWhoReadThem) {
 }
 
 TEST(GrantFileTest, AFileThatWouldNotBeBelievedIsNotMadeSo) {
-  const discovery::TemporaryTree tree;
+  const TemporaryTree tree;
   tree.Write("grants.toml", "planted\n");
   chmod((tree / "grants.toml").c_str(), 0666);
   const Status refused = EditGrantFile(tree / "grants.toml",
@@ -71,7 +71,7 @@ TEST(GrantFileTest, AFileThatWouldNotBeBelievedIsNotMadeSo) {
 }
 
 TEST(GrantFileTest, AnEditThatFailsChangesNothing) {
-  const discovery::TemporaryTree tree;
+  const TemporaryTree tree;
   const auto fails = [](std::string_view) -> Result<std::string> {
     return Status(Code::kNotFound, "no such grant");
   };

@@ -18,7 +18,6 @@
 namespace bulkhead::install {
 namespace {
 
-using discovery::Quoted;
 using Entry = Archive::Entry;
 
 struct CloseEntry {

@@ -78,7 +78,7 @@ Status AwaitLock(int fd, const std::string& name,
 
 Result<DirectoryLock> DirectoryLock::Acquire(const std::string& directory,
                                              std::chrono::milliseconds limit) {
-  const std::string name = discovery::Quoted(directory);
+  const std::string name = Quoted(directory);
   const auto deadline = std::chrono::steady_clock::now() + limit;
   ipc::UniqueFd opened(
       open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -32,7 +32,6 @@ namespace bulkhead::install {
 namespace {
 
 namespace fs = std::filesystem;
-using discovery::Quoted;
 using Versions = std::vector<const Installed::Version*>;
 
 constexpr char kInstaller[] = "bulkhead\n";
@@ -57,12 +56,11 @@ Result<DirectoryLock> Enter(const std::string& directory,
 // Adds INSTALLER, and a RECORD that lists all files.
 Status WriteRecord(int staging, Staged& staged) {
   const std::string folder = staged.dist_info + "/";
-  discovery::Digest digest(discovery::HashAlgorithm::kSha256);
+  Digest digest(HashAlgorithm::kSha256);
   const std::string installer = kInstaller;
   digest.Append(installer);
-  staged.files.push_back({folder + "INSTALLER",
-                          discovery::HashAlgorithm::kSha256, digest.Finish(),
-                          installer.size()});
+  staged.files.push_back({folder + "INSTALLER", HashAlgorithm::kSha256,
+                          digest.Finish(), installer.size()});
   staged.files.push_back({folder + "RECORD", std::nullopt, "", std::nullopt});
   std::sort(
       staged.files.begin(), staged.files.end(),
@@ -112,8 +110,8 @@ size_t ReadPiece(int fd, std::span<char> piece) {
 // the mode of the staged file.
 bool IsSame(int directory, int staging, const std::string& path) {
   if (KindAt(directory, path) != Kind::kFile) return false;
-  const auto there = discovery::OpenRegularFileBeneath(directory, path);
-  const auto here = discovery::OpenRegularFileBeneath(staging, path);
+  const auto there = OpenRegularFileBeneath(directory, path);
+  const auto here = OpenRegularFileBeneath(staging, path);
   struct stat a, b;
   if (!there || !here || fstat(there->get(), &a) != 0 ||
       fstat(here->get(), &b) != 0 || a.st_size != b.st_size ||

@@ -13,16 +13,15 @@
 #include <thread>
 #include <vector>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "tests/support/rows.h"
 #include "tools/install/directory_lock.h"
-#include "tools/install/testing_wheel.h"
+#include "tools/install/testing/testing_wheel.h"
 
 namespace bulkhead::install {
 namespace {
 
 namespace fs = std::filesystem;
-using discovery::TemporaryTree;
 
 class InstallationTest : public testing::Test {
  protected:

@@ -34,7 +34,7 @@ void ReadFiles(int directory_fd, Version& version) {
     version.diagnostics.push_back(
         {Diagnostic::Severity::kWarning,
          version.distribution.dist_info_path() + "/RECORD", 0,
-         "left alone: " + discovery::Quoted(file.path) +
+         "left alone: " + Quoted(file.path) +
              (another ? " is another distribution's" : " is no valid path")});
   }
 }

@@ -15,15 +15,14 @@
 #include <functional>
 #include <set>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "tools/install/installation.h"
-#include "tools/install/testing_wheel.h"
+#include "tools/install/testing/testing_wheel.h"
 
 namespace bulkhead::install {
 namespace {
 
 namespace fs = std::filesystem;
-using discovery::TemporaryTree;
 
 // The system calls that change a file system, or may do so.
 bool Changes(long call) {

@@ -10,7 +10,7 @@
 namespace bulkhead::install {
 
 Result<std::string> PluginDirectory(const std::string& chosen,
-                                    const discovery::Environment& environment,
+                                    const Environment& environment,
                                     unsigned uid) {
   if (!chosen.empty()) {
     std::error_code error;
@@ -29,7 +29,7 @@ Result<std::string> PluginDirectory(const std::string& chosen,
                 "neither XDG_DATA_HOME nor HOME is set: name a directory");
 }
 
-bool IsOnPluginPath(const discovery::Environment& environment,
+bool IsOnPluginPath(const Environment& environment,
                     const std::string& directory) {
   const discovery::PluginPath path =
       discovery::ResolvePluginPath(environment, {});

@@ -14,12 +14,12 @@ namespace bulkhead::install {
 // directories are on the default plugin path. Returns kInvalidArgument if the
 // user has no home directory.
 Result<std::string> PluginDirectory(const std::string& chosen,
-                                    const discovery::Environment& environment,
+                                    const Environment& environment,
                                     unsigned uid);
 
 // Returns true if `directory` is on the plugin path, under this or another name
 // (a link, for example).
-bool IsOnPluginPath(const discovery::Environment& environment,
+bool IsOnPluginPath(const Environment& environment,
                     const std::string& directory);
 
 }  // namespace bulkhead::install

@@ -5,12 +5,10 @@
 
 #include <filesystem>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
 namespace bulkhead::install {
 namespace {
-
-using discovery::Environment;
 
 TEST(PluginDirectoryTest, DefaultIsOnThePluginPath) {
   for (const Environment& environment :
@@ -46,7 +44,7 @@ TEST(PluginDirectoryTest, ChosenOneIsMadeAbsolute) {
 }
 
 TEST(PluginDirectoryTest, AnotherNameOfADirectoryIsTheSame) {
-  const discovery::TemporaryTree tree;
+  const TemporaryTree tree;
   std::filesystem::create_directory(tree / "real");
   std::filesystem::create_directory_symlink("real", tree / "link");
   const Environment environment(

@@ -15,8 +15,6 @@ namespace {
 constexpr size_t kMaxPathBytes = 2048;
 constexpr size_t kMaxNameBytes = 255;
 
-using discovery::Quoted;
-
 // Splits a line into fields. Returns false if the quotes do not match.
 bool Split(std::string_view line, std::vector<std::string>& fields) {
   fields.assign(1, "");
@@ -44,15 +42,14 @@ Status Malformed(int line, const std::string& why) {
 // Returns whether the text can be a digest: URL-safe base64, not empty.
 bool IsBase64(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return discovery::IsAsciiLetter(c) || discovery::IsAsciiDigit(c) ||
-           c == '-' || c == '_';
+    return IsAsciiLetter(c) || IsAsciiDigit(c) || c == '-' || c == '_';
   });
 }
 
 Status AdoptHashIfValid(const std::string& field, RecordLine& line) {
   if (field.empty()) return Status();
   const size_t equals = field.find('=');
-  line.algorithm = discovery::HashAlgorithmNamed(field.substr(0, equals));
+  line.algorithm = HashAlgorithmNamed(field.substr(0, equals));
   if (equals != std::string::npos) line.digest = field.substr(equals + 1);
   while (line.digest.ends_with('=')) line.digest.pop_back();
   if (!line.algorithm || !IsBase64(line.digest)) {
@@ -87,13 +84,13 @@ std::string Field(std::string_view text) {
   return quoted + '"';
 }
 
-const char* NameOf(discovery::HashAlgorithm algorithm) {
+const char* NameOf(HashAlgorithm algorithm) {
   switch (algorithm) {
-    case discovery::HashAlgorithm::kSha256:
+    case HashAlgorithm::kSha256:
       return "sha256";
-    case discovery::HashAlgorithm::kSha384:
+    case HashAlgorithm::kSha384:
       return "sha384";
-    case discovery::HashAlgorithm::kSha512:
+    case HashAlgorithm::kSha512:
       break;
   }
   return "sha512";
@@ -156,7 +153,7 @@ Status ValidatePath(std::string_view path_untrusted) {
   const bool control =
       std::any_of(path_untrusted.begin(), path_untrusted.end(),
                   [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
-  if (control || !discovery::IsValidUtf8(path_untrusted)) {
+  if (control || !IsValidUtf8(path_untrusted)) {
     return refused("a name with control characters or invalid UTF-8");
   }
   if (discovery::CleanedRelativePath(path_untrusted) != path_untrusted) {

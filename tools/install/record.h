@@ -20,7 +20,7 @@ inline constexpr size_t kMaxRecordBytes = size_t{16} << 20;
 struct RecordLine {
   std::string path;  // The path as written, not validated.
   // A hash has both an algorithm and a digest. RECORD itself has no hash.
-  std::optional<discovery::HashAlgorithm> algorithm;
+  std::optional<HashAlgorithm> algorithm;
   std::string digest;
   std::optional<uint64_t> size;
   int line = 0;

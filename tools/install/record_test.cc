@@ -22,7 +22,7 @@ TEST(Record, FormatsWhatItParsed) {
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0].size, 3u);
   EXPECT_EQ(lines[1].path, "a,b\"c");
-  EXPECT_EQ(lines[1].algorithm, discovery::HashAlgorithm::kSha512);
+  EXPECT_EQ(lines[1].algorithm, HashAlgorithm::kSha512);
   EXPECT_FALSE(lines[2].algorithm);
   EXPECT_EQ(FormatRecord(lines), text);
 }

@@ -7,16 +7,11 @@
 #include "tools/install/tree.h"
 
 namespace bulkhead::install {
-namespace {
-
-using discovery::Quoted;
-
-}  // namespace
+namespace {}  // namespace
 
 StagedFile::StagedFile(RecordLine expected)
     : expected_(std::move(expected)),
-      digest_(expected_.algorithm.value_or(discovery::HashAlgorithm::kSha256)) {
-}
+      digest_(expected_.algorithm.value_or(HashAlgorithm::kSha256)) {}
 
 StagedFile StagedFile::Discarded(RecordLine expected) {
   return StagedFile(std::move(expected));

@@ -49,7 +49,7 @@ class StagedFile {
 
   RecordLine expected_;
   ipc::UniqueFd fd_;
-  discovery::Digest digest_;
+  Digest digest_;
   uint64_t written_ = 0;
 };
 

@@ -103,9 +103,8 @@ Transaction::~Transaction() {
 
 Result<Transaction> Transaction::Begin(int directory) {
   if (mkdirat(directory, kFolder, 0700) != 0) {
-    return FromErrno(
-        errno == EEXIST ? discovery::Quoted(kFolder) : "cannot write there",
-        errno);
+    return FromErrno(errno == EEXIST ? Quoted(kFolder) : "cannot write there",
+                     errno);
   }
   return Open(directory);
 }
@@ -212,11 +211,11 @@ Result<std::optional<std::string>> Transaction::Recover(int directory) {
         "an interrupted installation had left files, which were removed");
   }
   const Result<std::string> text =
-      discovery::ReadFileBeneath(directory, path, kMaxJournalBytes);
+      ReadFileBeneath(directory, path, kMaxJournalBytes);
   const std::optional<Plan> plan = text ? Parse(*text) : std::nullopt;
   if (!plan) {
     return Status(Code::kInvalidArgument,
-                  discovery::Quoted(path) +
+                  Quoted(path) +
                       " is not a journal of this Bulkhead: use the one that "
                       "wrote it, or look into that folder and remove it");
   }

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "tools/install/tree.h"
 
 namespace bulkhead::install {
@@ -25,7 +25,7 @@ class TransactionTest : public testing::Test {
     return fs::exists(fs::symlink_status(tree_ / path));
   }
 
-  discovery::TemporaryTree tree_;
+  TemporaryTree tree_;
   const ipc::UniqueFd fd_ = tree_.Open();
 };
 

@@ -20,8 +20,6 @@
 namespace bulkhead::install {
 namespace {
 
-using discovery::Quoted;
-
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 // Opens the folder `path`. Sets errno if the result is not open.

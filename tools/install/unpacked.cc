@@ -23,7 +23,6 @@ namespace bulkhead::install {
 namespace {
 
 namespace fs = std::filesystem;
-using discovery::Quoted;
 
 struct Location {
   std::string root;
@@ -52,8 +51,7 @@ Result<Location> Locate(const std::string& path) {
 }
 
 Status CopyFile(int from, int staging, const RecordLine& line) {
-  const Result<ipc::UniqueFd> source =
-      discovery::OpenRegularFileBeneath(from, line.path);
+  const Result<ipc::UniqueFd> source = OpenRegularFileBeneath(from, line.path);
   if (!source) return Status(Code::kBadInput, source.error().message());
   struct stat info;
   if (fstat(source->get(), &info) != 0) {
@@ -126,7 +124,7 @@ Result<Staged> StageUnpacked(const std::string& path, int staging) {
   const ipc::UniqueFd root(
       open(location->root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root) return FromErrno(Quoted(location->root), errno);
-  const Result<std::string> record = discovery::ReadFileBeneath(
+  const Result<std::string> record = ReadFileBeneath(
       root.get(), location->dist_info + "/RECORD", kMaxRecordBytes);
   if (!record) {
     return Status(Code::kBadInput,

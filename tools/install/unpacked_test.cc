@@ -6,14 +6,12 @@
 
 #include <filesystem>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "ipc/unique_fd.h"
-#include "tools/install/testing_wheel.h"
+#include "tools/install/testing/testing_wheel.h"
 
 namespace bulkhead::install {
 namespace {
-
-using discovery::TemporaryTree;
 
 class Unpacked : public testing::Test {
  protected:

@@ -22,8 +22,6 @@
 namespace bulkhead::install {
 namespace {
 
-using discovery::Quoted;
-
 constexpr unsigned kWheelMajor = 1;
 constexpr unsigned kWheelMinor = 0;
 
@@ -74,8 +72,7 @@ Status ValidateWheelVersion(const std::string& file, std::string_view text,
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (!line.starts_with(kKey)) continue;
-    const std::string_view version =
-        discovery::Trimmed(line.substr(kKey.size()));
+    const std::string_view version = Trimmed(line.substr(kKey.size()));
     const size_t dot = version.find('.');
     const auto major = Number(version.substr(0, dot));
     const auto minor = dot == std::string_view::npos
@@ -225,8 +222,8 @@ Result<Staged> Stage(const std::string& path, int staging) {
   if (Status status = ValidateDistInfo(staged.dist_info, *name); !status.ok()) {
     return status;
   }
-  const Result<std::string> about = archive->ReadText(
-      staged.dist_info + "/WHEEL", discovery::kMaxMetadataBytes);
+  const Result<std::string> about =
+      archive->ReadText(staged.dist_info + "/WHEEL", kMaxMetadataBytes);
   if (!about) return about.error();
   Status status = ValidateWheelVersion(path, *about, staged.diagnostics);
   if (!status.ok()) return status;

@@ -10,8 +10,6 @@
 namespace bulkhead::install {
 namespace {
 
-using discovery::Quoted;
-
 constexpr std::string_view kSuffix = ".whl";
 
 std::vector<std::string_view> Split(std::string_view text, char separator) {
@@ -26,8 +24,8 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
 
 bool IsWord(std::string_view text, std::string_view also) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return discovery::IsAsciiLetter(c) || discovery::IsAsciiDigit(c) ||
-           c == '_' || c == '.' || also.find(c) != std::string_view::npos;
+    return IsAsciiLetter(c) || IsAsciiDigit(c) || c == '_' || c == '.' ||
+           also.find(c) != std::string_view::npos;
   });
 }
 
@@ -68,8 +66,7 @@ Result<WheelName> ParseWheelName(std::string_view file_name_untrusted) {
   if (parts.size() == 6) {
     wheel.build = parts[2];
     parts.erase(parts.begin() + 2);
-    if (!IsWord(wheel.build, "") ||
-        !discovery::IsAsciiDigit(wheel.build.front())) {
+    if (!IsWord(wheel.build, "") || !IsAsciiDigit(wheel.build.front())) {
       return refused("the build number does not begin with a digit");
     }
   }

@@ -8,14 +8,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "ipc/unique_fd.h"
-#include "tools/install/testing_wheel.h"
+#include "tools/install/testing/testing_wheel.h"
 
 namespace bulkhead::install {
 namespace {
-
-using discovery::TemporaryTree;
 
 class Wheel : public testing::Test {
  protected:
@@ -80,7 +78,7 @@ TEST_F(Wheel, FoldersAreNoFiles) {
 }
 
 TEST_F(Wheel, StrongerHashesAndSignaturesAreKnown) {
-  discovery::Digest digest(discovery::HashAlgorithm::kSha512);
+  Digest digest(HashAlgorithm::kSha512);
   digest.Append(std::string_view("text"));
   acme_.Add("acme/text", "text")
       .Unlisted("acme/text")
@@ -183,7 +181,7 @@ TEST_F(Wheel, ContentsThatRecordDoesNotDescribeAreRefused) {
     return TestingWheel("acme").Unlisted(so).AddRecordLine(line);
   };
   const std::string right = "acme 1.0 object";
-  discovery::Digest digest(discovery::HashAlgorithm::kSha256);
+  Digest digest(HashAlgorithm::kSha256);
   digest.Append(right);
   const std::string hash = "sha256=" + digest.Finish();
   const std::string size = std::to_string(right.size());

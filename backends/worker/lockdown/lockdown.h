@@ -33,7 +33,7 @@ class Lockdown {
  public:
   // The tasks that a session worker may start.
   enum class Tasks {
-    kLeaveSome,  // three quarters of those of the backend
+    kLeaveSome,  // three quarters of the backend's
     kAll,        // if it has no media but our own
   };
 

@@ -6,9 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "backends/sdk/sized.h"
+#include "backends/sdk/bulkhead_backend.hpp"
 #include "backends/worker/media/audio/resampler_context.h"
-#include "backends/worker/media/damage/lost_samples.h"
 #include "backends/worker/media/demux/demuxer.h"
 #include "ipc/damage_sign.h"
 #include "ipc/try.h"
@@ -18,8 +17,7 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// Turns the result of a send into that of a step which may be followed by
-// others.
+// Turns the result of a send into the result of a step that others may follow.
 ipc::Expected<bool> Done(ipc::Expected<void> sent) {
   IPC_TRY(std::move(sent));
   return true;
@@ -185,7 +183,7 @@ ipc::Expected<void> AudioStream::TellLost() {
           told.setEstimated(lost.estimated);
           told.setDeclaredSize(lost.declared_size);
           if (lost.declared_samples >= 0) told.setDeclaredSamples(end);
-          told.setWords(lost.complaint.substr(0, kMostComplaintBytes));
+          told.setWords(lost.words.substr(0, kMostComplaintBytes));
         }));
   }
   return {};

@@ -47,7 +47,7 @@ class HostReplies {
   // Sends a failure. `epoch` identifies the play that failed, and is 0 when
   // another request failed.
   ipc::Expected<void> SendFailed(uint32_t epoch, const ipc::Error& error);
-  // Tells the host, should this process die, that one more frame was decoded
+  // Shows the host, should this process die, that one more frame was decoded
   // and is about to be sent. Wakes nobody.
   void CountDecoded() { own_->decoded.fetch_add(1); }
 

@@ -8,7 +8,7 @@
 
 namespace bulkhead::worker {
 
-// The colours and fields of a picture, as the backend tells them. A value that
+// The colours and fields of a picture, as the backend states them. A value that
 // the schema does not have is unspecified.
 struct PictureFacts {
   uint8_t primaries;

@@ -20,8 +20,8 @@ ssize_t ServedBytes::ReadAt(int64_t offset, std::span<uint8_t> out) {
   const auto* const header = ipc::WindowHeaderOf(window_.bytes());
   if (offset < start_ || offset >= start_ + bytes_) {
     // The window is about to be overwritten, so it holds nothing of use from
-    // here on, also if the request fails. A new serial number tells the answer
-    // from an earlier one.
+    // here on, also if the request fails. A new serial number sets the answer
+    // apart from an earlier one.
     const uint32_t serial = ++serial_;
     bytes_ = 0;
     auto sent =

@@ -52,8 +52,8 @@ class SessionWorker {
                 std::optional<ipc::MappedRegion> window,
                 std::vector<ipc::UniqueFd> descriptors);
 
-  // Tells the host that the device is lost or that the backend failed. Returns
-  // the exit code that says the same.
+  // Reports to the host that the device is lost or that the backend failed.
+  // Returns the exit code that says the same.
   int Admit(const ipc::Error& failure);
   ipc::Expected<void> Handle(ipc::schema::Request::Reader request);
   ipc::Expected<void> Open(ipc::schema::Open::Reader open);

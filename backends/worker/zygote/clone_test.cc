@@ -70,7 +70,7 @@ TEST_F(SiblingClonerTest, AbortInTheCloneEndsTheCloneAlone) {
       ::abort();
     }
     Report(pipe_[1], *pid);
-    // Lives until the test tells it to end.
+    // Lives until the test asks it to end.
     ::pause();
     return 0;
   });

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/sdk/sized.h"
+#include "backends/sdk/bulkhead_backend.hpp"
 
 extern "C" {
 #include <libavcodec/avcodec.h>

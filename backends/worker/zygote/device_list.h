@@ -35,7 +35,7 @@ struct EmittedDevice {
 
 EmittedDevice CopyDevice(const bulkhead_device& device);
 // `before` is the device before it in the list, or null: devices of one kind
-// decode the same, which is told once.
+// decode the same, which is said once.
 void Write(const EmittedDevice& device, const EmittedDevice* before,
            ipc::schema::Device::Builder out);
 

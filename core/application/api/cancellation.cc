@@ -7,7 +7,7 @@
 namespace bulkhead {
 
 Result<Cancellation> Cancellation::Create() {
-  return Cancellation(std::make_shared<session::CancelSignal>());
+  return Cancellation(std::make_shared<supervisor_link::CancelSignal>());
 }
 
 void Cancellation::Cancel() const { signal_->Raise(); }

@@ -13,8 +13,8 @@ namespace bulkhead {
 namespace {
 
 Result<std::string> PathOf(const std::optional<std::string>& state_directory) {
-  return ResolveStatePath(discovery::Environment::FromProcess(),
-                          state_directory, ::geteuid() == 0);
+  return ResolveStatePath(Environment::FromProcess(), state_directory,
+                          ::geteuid() == 0);
 }
 
 Result<crashes::CrashStore> StoreOf(
@@ -49,8 +49,8 @@ Status ClearCrashes(const std::optional<std::string>& state_directory) {
 
 Status CheckStateDirectory(const std::optional<std::string>& state_directory) {
   ASSIGN_OR_RETURN(const std::string path, PathOf(state_directory));
-  if (!path.empty()) return supervisor::StateDirectory::CheckKeeps(path);
-  const auto environment = discovery::Environment::FromProcess();
+  if (!path.empty()) return StateDirectory::CheckKeeps(path);
+  const auto environment = Environment::FromProcess();
   return Status(Code::kInvalidArgument,
                 std::string("there is no state directory (") +
                     (state_directory ? "option state_directory is empty"

@@ -33,7 +33,7 @@ namespace bulkhead {
 namespace {
 
 using Command = ipc::schema::BackendCommand::Action;
-using session::CancelSignal;
+using supervisor_link::CancelSignal;
 
 constexpr const char* kFloorVariable = "BULKHEAD_SANDBOX_FLOOR";
 constexpr const char* kCgroupVariable = "BULKHEAD_CGROUP";
@@ -41,7 +41,7 @@ constexpr const char* kRequireCgroupVariable = "BULKHEAD_REQUIRE_MEMORY_CGROUP";
 constexpr const char* kLibexecVariable = "BULKHEAD_LIBEXEC_DIR";
 
 Result<SandboxTier> FloorOf(const HostOptions& options,
-                            const discovery::Environment& environment) {
+                            const Environment& environment) {
   if (options.sandbox_floor) return *options.sandbox_floor;
   const auto text = environment.Get(kFloorVariable);
   if (!text || *text == "full") return SandboxTier::kFull;
@@ -52,7 +52,7 @@ Result<SandboxTier> FloorOf(const HostOptions& options,
 }
 
 Result<std::string> CgroupOf(const HostOptions& options,
-                             const discovery::Environment& environment) {
+                             const Environment& environment) {
   if (grants::IsPrivileged()) return std::string();
   const std::string directory =
       options.cgroup ? *options.cgroup
@@ -64,7 +64,7 @@ Result<std::string> CgroupOf(const HostOptions& options,
 }
 
 Result<bool> RequiresMemoryCgroup(const HostOptions& options,
-                                  const discovery::Environment& environment) {
+                                  const Environment& environment) {
   if (options.require_memory_cgroup) return *options.require_memory_cgroup;
   const std::string text =
       environment.Get(kRequireCgroupVariable).value_or("0");
@@ -75,14 +75,14 @@ Result<bool> RequiresMemoryCgroup(const HostOptions& options,
 }
 
 std::string LibexecOf(const HostOptions& options,
-                      const discovery::Environment& environment) {
+                      const Environment& environment) {
   if (!options.libexec_dir.empty()) return options.libexec_dir;
   const auto directory = environment.Get(kLibexecVariable);
   return directory && !directory->empty() ? *directory : InstalledLibexec();
 }
 
 discovery::PluginPath PluginPathOf(const HostOptions& options,
-                                   const discovery::Environment& environment,
+                                   const Environment& environment,
                                    const std::string& libexec) {
   return discovery::ResolvePluginPath(environment, {libexec + "/backends"},
                                       {.add_path = options.plugin_add_path,
@@ -110,8 +110,8 @@ EntryPointReport ReadEntryPoints(discovery::PluginPath path) {
   return report;
 }
 
-Result<discovery::Selection> SelectionOf(
-    const HostOptions& options, const discovery::Environment& environment) {
+Result<discovery::Selection> SelectionOf(const HostOptions& options,
+                                         const Environment& environment) {
   discovery::Selection selection;
   // An option overrules its variable, even a variable that has no valid value.
   if (!options.autoload || !options.backends || !options.backends_disable ||
@@ -141,7 +141,7 @@ Result<discovery::Selection> SelectionOf(
 }  // namespace
 
 std::string ProgramsDirectory(const HostOptions& options) {
-  return LibexecOf(options, discovery::Environment::FromProcess());
+  return LibexecOf(options, Environment::FromProcess());
 }
 
 const char* SandboxTierName(SandboxTier tier) {
@@ -157,7 +157,7 @@ const char* SandboxTierName(SandboxTier tier) {
 }
 
 EntryPointReport FindEntryPoints(const HostOptions& options) {
-  const auto environment = discovery::Environment::FromProcess();
+  const auto environment = Environment::FromProcess();
   return ReadEntryPoints(
       PluginPathOf(options, environment, LibexecOf(options, environment)));
 }
@@ -175,17 +175,16 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
   RETURN_IF_ERROR(CheckLimits(options.limits));
   RETURN_IF_ERROR(CheckDeadlines(options.deadlines));
   if (options.shadow) RETURN_IF_ERROR(CheckShadow(*options.shadow));
-  const auto environment = discovery::Environment::FromProcess();
-  session::SupervisorSettings settings;
+  const auto environment = Environment::FromProcess();
+  supervisor_link::SupervisorSettings settings;
   settings.programs =
-      session::InstalledPrograms(LibexecOf(options, environment));
+      supervisor_link::InstalledPrograms(LibexecOf(options, environment));
   ASSIGN_OR_RETURN(settings.floor, FloorOf(options, environment));
   ASSIGN_OR_RETURN(settings.cgroup, CgroupOf(options, environment));
   ASSIGN_OR_RETURN(settings.require_memory_cgroup,
                    RequiresMemoryCgroup(options, environment));
   ASSIGN_OR_RETURN(settings.selection, SelectionOf(options, environment));
-  if (const auto device = discovery::ParseDeviceName(options.default_device);
-      !device) {
+  if (const auto device = ParseDeviceName(options.default_device); !device) {
     return Status(device.error().code(),
                   "option default_device: " + device.error().message());
   }
@@ -196,19 +195,20 @@ Result<std::unique_ptr<Host>> Host::Create(HostOptions options) {
   ASSIGN_OR_RETURN(
       settings.state_directory,
       ResolveStatePath(environment, options.state_directory, ::geteuid() == 0));
-  RETURN_IF_ERROR(
-      session::ValidateAllowed(options.allowed).WithContext("option allowed"));
+  RETURN_IF_ERROR(worker_protocol::ValidateAllowed(options.allowed)
+                      .WithContext("option allowed"));
   settings.eager = options.eager;
   settings.deadlines = options.deadlines;
   settings.limits = options.limits;
   settings.shadow = options.shadow;
   settings.on_event = options.on_event;
   ASSIGN_OR_RETURN(auto link,
-                   session::SupervisorLink::Start(std::move(settings)));
+                   supervisor_link::SupervisorLink::Start(std::move(settings)));
   return std::unique_ptr<Host>(new Host(std::move(options), std::move(link)));
 }
 
-Host::Host(HostOptions options, std::shared_ptr<session::SupervisorLink> link)
+Host::Host(HostOptions options,
+           std::shared_ptr<supervisor_link::SupervisorLink> link)
     : options_(std::move(options)), link_(std::move(link)) {}
 
 Host::~Host() = default;
@@ -216,8 +216,8 @@ Host::~Host() = default;
 template <typename Options>
 Status Host::Complete(Options& options) const {
   if (options.device.empty()) options.device = options_.default_device;
-  RETURN_IF_ERROR(session::ValidateAllowed(options.allowed));
-  options.allowed = session::Both(options_.allowed, options.allowed);
+  RETURN_IF_ERROR(worker_protocol::ValidateAllowed(options.allowed));
+  options.allowed = worker_protocol::Both(options_.allowed, options.allowed);
   return Status();
 }
 

@@ -81,7 +81,7 @@ Status CheckDeadlines(const Deadlines& deadlines) {
 }
 
 Status CheckShadow(const ShadowOptions& shadow) {
-  if (const auto device = discovery::ParseDeviceName(shadow.against); !device) {
+  if (const auto device = ParseDeviceName(shadow.against); !device) {
     return Status(device.error().code(),
                   "option shadow.against: " + device.error().message());
   }

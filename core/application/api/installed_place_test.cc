@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
 namespace bulkhead {
 namespace {
 
 TEST(LibexecBesideTest, FindsTheProgramsOfEachLayout) {
-  const discovery::TemporaryTree tree;
+  const TemporaryTree tree;
   tree.Write("prefix/lib/bulkhead/libexec/bulkheadd", "");
   const std::string libexec = tree.path() + "/prefix/lib/bulkhead/libexec";
   for (const char* object :
@@ -20,7 +20,7 @@ TEST(LibexecBesideTest, FindsTheProgramsOfEachLayout) {
 }
 
 TEST(LibexecBesideTest, FindsNothingInOtherDirectories) {
-  const discovery::TemporaryTree tree;
+  const TemporaryTree tree;
   tree.Write("prefix/lib/bulkhead/libexec/bulkhead-worker", "");
   tree.Write("other/lib/bulkhead/libexec/bulkheadd", "");
   EXPECT_EQ(LibexecBeside(tree.path() + "/prefix/lib/libbulkhead.so.0"), "");

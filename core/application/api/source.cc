@@ -18,8 +18,8 @@
 namespace bulkhead {
 namespace {
 
-using session::IdentityOf;
-using session::MediaData;
+using worker_link::IdentityOf;
+using worker_link::MediaData;
 
 std::string ErrnoText() { return std::generic_category().message(errno); }
 

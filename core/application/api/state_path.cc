@@ -3,7 +3,7 @@
 
 namespace bulkhead {
 
-Result<std::string> ResolveStatePath(const discovery::Environment& environment,
+Result<std::string> ResolveStatePath(const Environment& environment,
                                      const std::optional<std::string>& option,
                                      bool root) {
   constexpr const char* kVariable = "BULKHEAD_STATE_DIR";

@@ -21,7 +21,7 @@ namespace bulkhead {
 // of the first two is neither empty nor absolute. The environment of a
 // privileged process (AT_SECURE) counts as empty (core/base/environment.h), so
 // that the caller of the program cannot choose the directory.
-Result<std::string> ResolveStatePath(const discovery::Environment& environment,
+Result<std::string> ResolveStatePath(const Environment& environment,
                                      const std::optional<std::string>& option,
                                      bool root);
 

@@ -6,7 +6,6 @@
 namespace bulkhead {
 namespace {
 
-using discovery::Environment;
 using Variables = Environment::Variables;
 
 std::string PathOf(const Variables& variables,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/include/bulkhead/video_decoder.h"
 
+#include "core/application/session/video_batches.h"
 #include "core/application/session/video_session.h"
 #include "core/base/status_macros.h"
 
@@ -51,14 +52,14 @@ Result<Frame> VideoDecoder::FrameAt(int64_t index) {
 Result<FrameBatch> VideoDecoder::FramesAt(std::span<const int64_t> indices,
                                           std::span<std::byte> into) {
   RETURN_IF_ERROR(Begin(session_.get()));
-  return session_->FramesAt(indices, into);
+  return session::VideoBatches(*session_).At(indices, into);
 }
 Result<FrameBatch> VideoDecoder::FramesInRange(int64_t start,
                                                std::optional<int64_t> stop,
                                                int64_t step,
                                                std::span<std::byte> into) {
   RETURN_IF_ERROR(Begin(session_.get()));
-  return session_->FramesInRange(start, stop, step, into);
+  return session::VideoBatches(*session_).InRange(start, stop, step, into);
 }
 Result<SecondsRange> VideoDecoder::PlayedRange() {
   RETURN_IF_ERROR(Begin(session_.get()));
@@ -71,18 +72,18 @@ Result<Frame> VideoDecoder::FramePlayedAt(double seconds) {
 Result<FrameBatch> VideoDecoder::FramesPlayedAt(std::span<const double> seconds,
                                                 std::span<std::byte> into) {
   RETURN_IF_ERROR(Begin(session_.get()));
-  return session_->FramesPlayedAt(seconds, into);
+  return session::VideoBatches(*session_).PlayedAt(seconds, into);
 }
 Result<FrameBatch> VideoDecoder::FramesPlayedInRange(
     double start, double stop, std::optional<double> fps,
     std::span<std::byte> into) {
   RETURN_IF_ERROR(Begin(session_.get()));
-  return session_->FramesPlayedInRange(start, stop, fps, into);
+  return session::VideoBatches(*session_).PlayedInRange(start, stop, fps, into);
 }
 Result<FrameBatch> VideoDecoder::AllFrames(std::optional<double> fps,
                                            std::span<std::byte> into) {
   RETURN_IF_ERROR(Begin(session_.get()));
-  return session_->AllFrames(fps, into);
+  return session::VideoBatches(*session_).All(fps, into);
 }
 FrameIterator VideoDecoder::begin() {
   Rewind();

@@ -7,7 +7,7 @@
 
 #include "core/base/damage_from_ipc.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 namespace {
 
 // Returns when the damage ends, in the time base.
@@ -31,7 +31,7 @@ void DamageLog::AddGap(const Damage& gap) {
     return;
   }
   Damage& last = gaps_.rbegin()->second;
-  last.frames = std::min(last.frames + gap.frames, uint64_t{UINT32_MAX});
+  last.packets = std::min(last.packets + gap.packets, uint64_t{UINT32_MAX});
 }
 
 void DamageLog::AddNote(const Damage& note) {
@@ -61,9 +61,9 @@ void DamageLog::Add(const Damage& damage) {
   if (!damage.frame) {
     // Each pass over the stream finds the same damage again, so that passes are
     // not added up.
-    if (damage.frames > unplaced_.frames) {
+    if (damage.packets > unplaced_.frames) {
       unplaced_.sign = damage.sign;
-      unplaced_.frames = damage.frames;
+      unplaced_.frames = damage.packets;
       unplaced_.first_byte = damage.position;
       unplaced_.last_byte = std::max(damage.end_position - 1, damage.position);
     }
@@ -167,7 +167,7 @@ std::vector<DamagedRange> DamageLog::Ranges(double seconds_per_unit) const {
   for (const auto& [key, gap] : gaps_) {
     ranges.push_back(
         {.sign = FromIpc(gap.sign),
-         .frames = gap.frames,
+         .frames = gap.packets,
          .begin_seconds = seconds(gap.pts),
          .end_seconds = seconds(EndPtsOf(gap)),
          .first_byte = byte(gap.position),
@@ -187,4 +187,4 @@ std::vector<DamagedRange> DamageLog::Ranges(double seconds_per_unit) const {
   return ranges;
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

@@ -12,44 +12,30 @@
 #include "core/include/bulkhead/video_decoder.h"
 #include "ipc/damage_sign.h"
 #include "ipc/index_entry.h"
+#include "ipc/loss.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 
 // A frame that is missing or damaged, or a note, as a worker reported it, or as
-// the host found it (kShrunk, kPromised).
-struct Damage {
-  // The sign of a note makes it a note: then `pts`, `duration` and `position`
-  // are those of the packet that it is about, and the rest has no meaning.
-  ipc::DamageSign sign = ipc::DamageSign::kUnknown;
-  std::optional<uint64_t> frame;  // number of the frame; nullopt: unknown
-  // In the time base; ipc::kNoTimestamp: unknown.
-  int64_t pts = ipc::kNoTimestamp;
-  int64_t duration = 0;    // in the time base; 0: unknown
-  int64_t position = -1;   // byte of its packet in the file; -1: unknown
-  uint64_t frames = 1;     // more than 1 only without `frame`
+// the host found it (kShrunk, kPromised). The sign of a note makes it a note:
+// then all but `pts`, `duration` and `position` has no meaning.
+struct Damage : ipc::Loss {
+  std::optional<uint64_t> frame = {};  // number of the frame; nullopt: unknown
   std::string words = {};  // what the backend said, or libavformat (kStopped)
   bool silent = false;     // the backend gave neither a picture nor an error
-  // The file lacks the frames at its end, so that they have no number: `frames`
-  // is an estimate, and `position` the first of the lost bytes.
-  bool not_in_index = false;
-  // Then, the byte after the lost ones. Without that, the frame is somewhere
-  // from `position` to here, and has no number.
-  int64_t end_position = -1;
-  // Then, of a file that is cut off: the size that its headers tell.
-  int64_t declared_size = -1;
 };
 
 // Returns the time in seconds. Returns nullopt if it is unknown, or so far away
 // that only a damaged file has it: such a time would tell people nothing.
 std::optional<double> TimeOf(int64_t pts, double seconds_per_unit);
 
-// Returns whether the damage is that of the frame which is next in the pass
-// that met it. Else nothing says which frame it is.
+// Returns whether the damage concerns the frame that is next in the pass that
+// met it. Else nothing says which frame it is.
 inline bool HasPlace(const Damage& damage) {
-  return damage.frames == 1 && damage.end_position < 0;
+  return damage.packets == 1 && damage.end_position < 0;
 }
 
-// Tells one missing end from another, whichever pass met it.
+// Identifies a missing end, whichever pass met it.
 using GapKey = std::pair<int64_t, int64_t>;
 GapKey KeyOf(const Damage& gap);
 
@@ -87,7 +73,7 @@ class DamageLog {
     int64_t last_byte = -1;
     std::string words = {};
   };
-  // Tells one note from another, whichever pass met it: byte, timestamp, sign.
+  // Identifies a note, whichever pass met it: byte, timestamp, sign.
   using NoteKey = std::tuple<int64_t, int64_t, ipc::DamageSign>;
 
   void AddGap(const Damage& gap);
@@ -101,4 +87,4 @@ class DamageLog {
   std::map<NoteKey, Range> notes_;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

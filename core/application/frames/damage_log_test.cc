@@ -9,14 +9,14 @@
 
 #include "ipc/damage_sign.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 namespace {
 
 Damage At(uint64_t frame) {
-  return {.frame = frame,
-          .pts = static_cast<int64_t>(10 * frame),
-          .duration = 10,
-          .position = static_cast<int64_t>(1000 - frame)};
+  return {{.pts = static_cast<int64_t>(10 * frame),
+           .duration = 10,
+           .position = static_cast<int64_t>(1000 - frame)},
+          frame};
 }
 
 TEST(DamageLog, FramesThatFollowEachOtherAreOneRange) {
@@ -41,7 +41,7 @@ TEST(DamageLog, FramesThatFollowEachOtherAreOneRange) {
 TEST(DamageLog, WhatHasNoPlaceComesLastAndIsNotAddedUp) {
   DamageLog log;
   for (const uint64_t frames : {3, 9, 3}) {
-    log.Add({.position = 50, .frames = frames, .end_position = 71});
+    log.Add({{.position = 50, .packets = frames, .end_position = 71}});
   }
   log.Add(At(1));
   const auto ranges = log.Ranges(1);
@@ -55,7 +55,7 @@ TEST(DamageLog, WhatHasNoPlaceComesLastAndIsNotAddedUp) {
 TEST(DamageLog, FramesWithoutTimestampsHaveNoTimes) {
   DamageLog log;
   for (const uint64_t frame : {7, 8}) {
-    log.Add({.frame = frame, .duration = 10, .position = 900});
+    log.Add({{.duration = 10, .position = 900}, frame});
   }
   const auto unknown = log.Ranges(0.1);
   ASSERT_EQ(unknown.size(), 1u);
@@ -64,7 +64,7 @@ TEST(DamageLog, FramesWithoutTimestampsHaveNoTimes) {
 
   // One frame of a run that has a timestamp is enough.
   log.Add(At(9));
-  log.Add({.frame = 10});
+  log.Add({{}, 10});
   const auto told = log.Ranges(0.1);
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].first_frame, 7u);
@@ -74,8 +74,8 @@ TEST(DamageLog, FramesWithoutTimestampsHaveNoTimes) {
 
 TEST(DamageLog, TimesThatOnlyADamagedFileHasAreUnknown) {
   DamageLog log;
-  log.Add({.frame = 1, .pts = INT64_MIN / 3, .duration = 1});
-  log.Add({.frame = 3, .pts = INT64_C(1'700'000'000'000), .duration = 1});
+  log.Add({{.pts = INT64_MIN / 3, .duration = 1}, 1});
+  log.Add({{.pts = INT64_C(1'700'000'000'000), .duration = 1}, 3});
   const auto ranges = log.Ranges(0.001);
   ASSERT_EQ(ranges.size(), 2u);
   EXPECT_FALSE(ranges[0].begin_seconds);
@@ -94,10 +94,10 @@ TEST(DamageLog, ARangeHasTheSignOfItsFirstFrame) {
     damage.sign = sign;
     log.Add(damage);
   }
-  log.Add({.sign = ipc::DamageSign::kCutOff,
-           .frames = 3,
-           .not_in_index = true,
-           .end_position = 90});
+  log.Add({{.packets = 3,
+            .sign = ipc::DamageSign::kCutOff,
+            .not_in_index = true,
+            .end_position = 90}});
   const auto ranges = log.Ranges(1);
   ASSERT_EQ(ranges.size(), 3u);
   EXPECT_EQ(ranges[0].sign, DamageSign::kRejected);
@@ -111,7 +111,7 @@ TEST(DamageLog, ARangeHasTheSignOfItsFirstFrame) {
 
 Damage NoteAt(int64_t position,
               ipc::DamageSign sign = ipc::DamageSign::kMarked) {
-  return {.sign = sign, .pts = 30, .duration = 10, .position = position};
+  return {{.pts = 30, .duration = 10, .position = position, .sign = sign}};
 }
 
 TEST(DamageLog, NotesStandBesideDamageAndForNoFrame) {
@@ -152,7 +152,7 @@ TEST(DamageLog, IsBoundedAndStillCounts) {
   DamageLog log;
   constexpr uint64_t kFrames = 3 * DamageLog::kMostRanges;
   for (uint64_t i = 0; i < kFrames; ++i) log.Add(At(2 * i));
-  log.Add({.frame = UINT64_MAX, .pts = INT64_MAX, .duration = INT64_MAX});
+  log.Add({{.pts = INT64_MAX, .duration = INT64_MAX}, UINT64_MAX});
   uint64_t frames = 0;
   const auto ranges = log.Ranges(1);
   for (const DamagedRange& range : ranges) frames += range.frames;
@@ -161,4 +161,4 @@ TEST(DamageLog, IsBoundedAndStillCounts) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

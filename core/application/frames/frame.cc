@@ -11,9 +11,9 @@
 
 namespace bulkhead {
 
-Frame::Frame(std::shared_ptr<session::FrameLease> lease, FrameInfo info,
+Frame::Frame(std::shared_ptr<worker_protocol::FrameLease> lease, FrameInfo info,
              std::shared_ptr<const std::string> device,
-             std::shared_ptr<const session::NativeFormat> native)
+             std::shared_ptr<const worker_protocol::NativeFormat> native)
     : lease_(std::move(lease)),
       pixels_(lease_->pixels()),
       info_(info),
@@ -83,8 +83,9 @@ std::array<size_t, 4> FrameBatch::strides() const {
 
 Frame Frame::Snapshot() const {
   if (native_) {
-    return Frame(std::make_shared<session::FrameLease>(native_->Pack(pixels_)),
-                 info_, device_, native_->Packed());
+    return Frame(
+        std::make_shared<worker_protocol::FrameLease>(native_->Pack(pixels_)),
+        info_, device_, native_->Packed());
   }
   const size_t row_bytes = 3 * BytesOf(dtype()) * width();
   std::vector<std::byte> own(row_bytes * height());
@@ -93,8 +94,8 @@ Frame Frame::Snapshot() const {
   }
   FrameInfo info = info_;
   info.stride = static_cast<uint32_t>(row_bytes);
-  return Frame(std::make_shared<session::FrameLease>(std::move(own)), info,
-               device_);
+  return Frame(std::make_shared<worker_protocol::FrameLease>(std::move(own)),
+               info, device_);
 }
 
 Result<Frame> Frame::MapPrivate() const {
@@ -104,9 +105,9 @@ Result<Frame> Frame::MapPrivate() const {
     return Snapshot();
   }
   if (!mapping) return mapping.error();
-  return Frame(
-      std::make_shared<session::FrameLease>(lease_, *std::move(mapping)), info_,
-      device_, native_);
+  return Frame(std::make_shared<worker_protocol::FrameLease>(
+                   lease_, *std::move(mapping)),
+               info_, device_, native_);
 }
 
 }  // namespace bulkhead

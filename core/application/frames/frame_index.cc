@@ -6,7 +6,7 @@
 
 #include "ipc/limit_name.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 Status FrameIndex::TooManyFrames(uint64_t max_frames) {
   return Status(Code::kResourceExhausted,
                 "the stream has more than " + std::to_string(max_frames) +
@@ -87,4 +87,4 @@ std::optional<size_t> FrameIndex::EntryOf(size_t i) const {
   return *std::prev(after);
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

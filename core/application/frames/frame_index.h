@@ -10,7 +10,7 @@
 #include "core/include/bulkhead/status.h"
 #include "ipc/index_entry.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 
 // The index of a stream, with one entry for each frame. One scan of the packets
 // finds the entries; Finish() sorts them into presentation order. The host
@@ -77,4 +77,4 @@ class FrameIndex {
   bool has_times_ = true;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

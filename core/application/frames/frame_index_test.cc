@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 namespace {
 
 // `enters`: a point of access, which the container calls a keyframe too.
@@ -133,4 +133,4 @@ TEST(FrameIndexTest, EndsAtItsLimit) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

@@ -8,7 +8,7 @@
 
 #include "core/base/status_macros.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 
 Result<uint64_t> ResolveIndex(int64_t index, uint64_t frame_count) {
   const auto count = static_cast<int64_t>(frame_count);
@@ -121,4 +121,4 @@ Status FetchInto(
   return Status();
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

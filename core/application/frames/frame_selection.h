@@ -10,7 +10,7 @@
 #include "core/include/bulkhead/frame.h"
 #include "core/include/bulkhead/status.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 
 // The numbers of frames, in the order in which the caller wants the frames.
 struct FrameChoice {
@@ -42,4 +42,4 @@ Status FetchInto(
     FrameBatch& batch, const FrameChoice& choice,
     const std::function<Result<std::optional<Frame>>(uint64_t)>& fetch);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

@@ -10,7 +10,7 @@
 
 #include "core/worker_protocol/frame_pool.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 namespace {
 
 constexpr uint32_t kWidth = 2;
@@ -21,7 +21,7 @@ constexpr uint32_t kStride = 64;
 Frame FrameOf(uint64_t index) {
   std::vector<std::byte> pixels(kHeight * kStride,
                                 static_cast<std::byte>(index));
-  return Frame(std::make_shared<FrameLease>(std::move(pixels)),
+  return Frame(std::make_shared<worker_protocol::FrameLease>(std::move(pixels)),
                {.width = kWidth,
                 .height = kHeight,
                 .stride = kStride,
@@ -133,4 +133,4 @@ TEST_F(FetchIntoTest, EndsWithTheFirstError) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

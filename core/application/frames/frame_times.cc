@@ -10,7 +10,7 @@
 #include "core/worker_protocol/stream_timing.h"
 #include "ipc/limit_name.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 namespace {
 
 constexpr double kMostTolerance = 1e-6;
@@ -19,13 +19,13 @@ double LastDuration(const FrameIndex& index, Ratio time_base,
                     Ratio average_frame_rate) {
   const size_t count = index.size();
   if (count > 1) {
-    return Seconds(index[count - 1].pts, time_base) -
-           Seconds(index[count - 2].pts, time_base);
+    return worker_protocol::Seconds(index[count - 1].pts, time_base) -
+           worker_protocol::Seconds(index[count - 2].pts, time_base);
   }
   if (average_frame_rate.numerator > 0 && average_frame_rate.denominator > 0) {
     return 1 / average_frame_rate.value();
   }
-  return Seconds(1, time_base);
+  return worker_protocol::Seconds(1, time_base);
 }
 
 Status TooMany(double frames, uint64_t max_frames) {
@@ -41,7 +41,8 @@ Status TooMany(double frames, uint64_t max_frames) {
 FrameTimes::FrameTimes(const FrameIndex& index, Ratio time_base)
     : index_(&index),
       time_base_(time_base),
-      tolerance_(std::min(kMostTolerance, Seconds(1, time_base) / 2)) {}
+      tolerance_(std::min(kMostTolerance,
+                          worker_protocol::Seconds(1, time_base) / 2)) {}
 
 Result<FrameTimes> FrameTimes::Create(const FrameIndex& index, Ratio time_base,
                                       Ratio average_frame_rate) {
@@ -66,16 +67,16 @@ Result<FrameTimes> FrameTimes::Create(const FrameIndex& index, Ratio time_base,
                                        "time; ask for frames by index");
   }
   FrameTimes times(index, time_base);
-  times.begin_ = Seconds(index[0].pts, time_base);
+  times.begin_ = worker_protocol::Seconds(index[0].pts, time_base);
   const auto& last = index[index.size() - 1];
   const double shown = last.duration > 0
-                           ? Seconds(last.duration, time_base)
+                           ? worker_protocol::Seconds(last.duration, time_base)
                            : LastDuration(index, time_base, average_frame_rate);
-  times.end_ = Seconds(last.pts, time_base) + shown;
+  times.end_ = worker_protocol::Seconds(last.pts, time_base) + shown;
   for (size_t i = 0; i < index.size(); ++i) {
-    times.end_ =
-        std::max(times.end_, Seconds(index[i].pts, time_base) +
-                                 Seconds(index[i].duration, time_base));
+    times.end_ = std::max(
+        times.end_, worker_protocol::Seconds(index[i].pts, time_base) +
+                        worker_protocol::Seconds(index[i].duration, time_base));
   }
   return times;
 }
@@ -85,7 +86,8 @@ uint64_t FrameTimes::FrameShownAt(double seconds) const {
   size_t high = index_->size();
   while (low < high) {
     const size_t middle = std::midpoint(low, high);
-    if (Seconds((*index_)[middle].pts, time_base_) <= seconds + tolerance_) {
+    if (worker_protocol::Seconds((*index_)[middle].pts, time_base_) <=
+        seconds + tolerance_) {
       low = middle + 1;
     } else {
       high = middle;
@@ -147,7 +149,8 @@ Result<FrameChoice> FrameTimes::PlayedInRange(double start, double stop,
     const uint64_t first = FrameShownAt(start);
     uint64_t last = FrameShownAt(stop);
     // The range ends before the frame that begins at `stop`.
-    const double last_begins = Seconds((*index_)[last].pts, time_base_);
+    const double last_begins =
+        worker_protocol::Seconds((*index_)[last].pts, time_base_);
     if (last > first && last_begins >= stop - tolerance_) --last;
     const uint64_t count = last - first + 1;
     if (count > max_frames) {
@@ -170,4 +173,4 @@ Result<FrameChoice> FrameTimes::PlayedInRange(double start, double stop,
   return choice;
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

@@ -10,7 +10,7 @@
 #include "core/include/bulkhead/status.h"
 #include "core/include/bulkhead/video_decoder.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 
 // Says which frame of a stream is on the screen at a given time. A player
 // shows frame i from its timestamp until the timestamp of frame i + 1, whatever
@@ -70,4 +70,4 @@ class FrameTimes {
   double end_ = 0;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

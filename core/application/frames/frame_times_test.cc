@@ -10,7 +10,7 @@
 
 #include "core/worker_protocol/stream_timing.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 namespace {
 
 constexpr Ratio kTick{1, 10};  // seconds
@@ -81,7 +81,9 @@ TEST_F(FrameTimesTest, EachFrameIsFoundByItsOwnTime) {
   for (const Ratio base : {Ratio{1, 30'000}, Ratio{1, 90'000}, Ratio{3, 7}}) {
     const auto times = FrameTimes::Create(index, base, kRate).value();
     for (size_t i = 0; i < index.size(); ++i) {
-      ASSERT_EQ(times.PlayedAt(Seconds(index[i].pts, base)).value(), i);
+      ASSERT_EQ(
+          times.PlayedAt(worker_protocol::Seconds(index[i].pts, base)).value(),
+          i);
     }
   }
 }
@@ -103,7 +105,7 @@ TEST_F(FrameTimesTest, ATimeThatIsOffByItsLastBitsFindsItsFrame) {
     const FrameTimes times = FrameTimes::Create(index, tick, rate).value();
     for (uint64_t i = 0; i < 1'000; ++i) {
       const double at = times.begin() + static_cast<double>(i) / fps;
-      off += at < Seconds(index[i].pts, tick);
+      off += at < worker_protocol::Seconds(index[i].pts, tick);
       EXPECT_EQ(times.PlayedAt(at).value(), i) << rate.numerator;
       char printed[32];
       std::snprintf(printed, sizeof printed, "%.6f", at);
@@ -228,4 +230,4 @@ TEST_F(FrameTimesTest, FramesThatTimesCannotTellApartAreNotFoundByTime) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

@@ -7,7 +7,7 @@
 
 #include "core/base/status_macros.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 namespace {
 
 // A double represents every integer up to about this number exactly.
@@ -86,4 +86,4 @@ int64_t AllowanceOf(const VideoMetadata& metadata) {
   return std::llround(FrameUnits(metadata) / 2);
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

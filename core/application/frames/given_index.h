@@ -9,7 +9,7 @@
 #include "core/include/bulkhead/status.h"
 #include "core/include/bulkhead/video_decoder.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 
 // Functions that make an index without a worker's scan of the packets.
 
@@ -19,13 +19,13 @@ Result<FrameIndex> IndexOf(std::span<const FrameMapping> mappings,
                            uint64_t max_frames);
 
 // Makes an index of a stream as if its frames came at the constant rate that
-// the header tells. The timestamp of a frame may be up to AllowanceOf() away
+// the header states. The timestamp of a frame may be up to AllowanceOf() away
 // from the one in the index. Returns kInvalidArgument if the header does not
-// tell the rate or the number of frames.
+// state the rate or the number of frames.
 Result<FrameIndex> ApproximateIndexOf(const VideoMetadata& metadata,
                                       uint64_t max_frames);
 // Returns half the time between two frames of an approximate index, in the time
 // base.
 int64_t AllowanceOf(const VideoMetadata& metadata);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

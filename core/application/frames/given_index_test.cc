@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 namespace {
 
 std::vector<FrameMapping> Mappings(int count) {
@@ -54,4 +54,4 @@ TEST(ApproximateIndexOfTest, HoldsNoMoreFramesThanTheLimit) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

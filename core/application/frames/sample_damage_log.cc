@@ -6,14 +6,14 @@
 
 #include "core/base/damage_from_ipc.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 namespace {
 
-int64_t EndOf(const SampleDamage& damage) {
-  return damage.first + damage.count;
-}
+using ipc::LostSamples;
 
-void Join(const SampleDamage& other, SampleDamage& run) {
+int64_t EndOf(const LostSamples& damage) { return damage.first + damage.count; }
+
+void Join(const LostSamples& other, LostSamples& run) {
   const int64_t end = std::max(EndOf(run), EndOf(other));
   const bool begins = other.first < run.first;
   if (run.words.empty() || (begins && !other.words.empty())) {
@@ -34,22 +34,22 @@ void Join(const SampleDamage& other, SampleDamage& run) {
 
 }  // namespace
 
-void SampleDamageLog::AddNote(const SampleDamage& note) {
+void SampleDamageLog::AddNote(const LostSamples& note) {
   const NoteKey key{note.first, note.first_byte, note.sign};
   if (notes_.size() < kMostRanges) {
     notes_.emplace(key, note);
   } else if (notes_.count(key) == 0) {
-    SampleDamage& last = notes_.rbegin()->second;
+    LostSamples& last = notes_.rbegin()->second;
     last.last_byte = std::max(last.last_byte, note.last_byte);
   }
 }
 
-void SampleDamageLog::Add(const SampleDamage& damage) {
+void SampleDamageLog::Add(const LostSamples& damage) {
   if (ipc::IsNote(damage.sign)) {
     AddNote(damage);
     return;
   }
-  SampleDamage run = damage;
+  LostSamples run = damage;
   auto next = runs_.upper_bound(run.first);
   if (next != runs_.begin()) {
     const auto before = std::prev(next);
@@ -70,8 +70,8 @@ void SampleDamageLog::Add(const SampleDamage& damage) {
   runs_.emplace(run.first, run);
 }
 
-std::optional<SampleDamage> SampleDamageLog::FirstIn(int64_t first,
-                                                     int64_t end) const {
+std::optional<LostSamples> SampleDamageLog::FirstIn(int64_t first,
+                                                    int64_t end) const {
   auto run = runs_.upper_bound(first);
   if (run != runs_.begin() && EndOf(std::prev(run)->second) > first) --run;
   if (run == runs_.end() || run->first >= end) return std::nullopt;
@@ -91,7 +91,7 @@ std::vector<DamagedSamples> SampleDamageLog::Ranges(double begin_seconds,
   return ranges;
 }
 
-DamagedSamples Describe(const SampleDamage& damage, double begin_seconds,
+DamagedSamples Describe(const LostSamples& damage, double begin_seconds,
                         double rate) {
   const auto byte = [](int64_t position) -> std::optional<int64_t> {
     if (position < 0) return std::nullopt;
@@ -110,4 +110,4 @@ DamagedSamples Describe(const SampleDamage& damage, double begin_seconds,
       .estimated = damage.estimated};
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

@@ -7,7 +7,7 @@
 
 #include "ipc/damage_sign.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 namespace {
 
 TEST(SampleDamageLog, RunsThatTouchAreOneAndCountOnce) {
@@ -53,10 +53,10 @@ TEST(SampleDamageLog, ARunHasTheSignOfItsFirstSample) {
 
 TEST(SampleDamageLog, NotesStandBesideDamageAndForNoSample) {
   SampleDamageLog log;
-  const SampleDamage note{.first = 120,
-                          .sign = ipc::DamageSign::kGap,
-                          .first_byte = 7,
-                          .last_byte = 7};
+  const ipc::LostSamples note{.first = 120,
+                              .sign = ipc::DamageSign::kGap,
+                              .first_byte = 7,
+                              .last_byte = 7};
   log.Add(note);
   log.Add(note);
   EXPECT_FALSE(log.FirstIn(0, 1000));
@@ -99,4 +99,4 @@ TEST(SampleDamageLog, IsBoundedAndForgetsNothing) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/frames/straight_record.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 
 std::optional<size_t> StraightRecord::FindEntry(size_t i) const {
   size_t behind = i + 1;  // frames from here on to `i` are not damaged
@@ -78,4 +78,4 @@ StraightRecord::Verdict StraightRecord::Meet(size_t i, Frame seen) {
   return Verdict::kAgrees;
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

@@ -8,14 +8,14 @@
 
 #include "core/application/frames/frame_index.h"
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 
 // Records what straight passes, which decode from the beginning, showed of each
 // frame of an index. The record decides at which of the index's entries
 // decoding may begin.
 //
 // FrameAt() must return the frame that a straight pass shows, but has to seek
-// in order to be quick. The index tells at which frames decoding may begin. It
+// in order to be quick. The index says at which frames decoding may begin. It
 // knows nothing of damage, since a decoder of a damaged stream goes on with
 // whatever it had before; nor of what libavformat guesses after a seek: times
 // and positions of raw streams, and which pictures of an open GOP are missing.
@@ -40,7 +40,7 @@ class StraightRecord {
   enum class Verdict {
     kAgrees,
     kContradicts,  // the entry is unfit: try an earlier one
-    kDoubtful,     // only a straight pass can tell
+    kDoubtful,     // only a straight pass can show it
   };
 
   StraightRecord() = default;
@@ -64,7 +64,7 @@ class StraightRecord {
   void EnterAtBeginning();
   bool from_beginning() const { return from_beginning_; }
 
-  // Takes the next picture of the pass; `position` is that of its packet in the
+  // Takes the next picture of the pass; `position` is its packet's place in the
   // file, or -1. After any verdict other than kAgrees, the caller must begin a
   // new pass.
   Verdict Saw(int64_t pts, int64_t position, bool damaged);
@@ -87,4 +87,4 @@ class StraightRecord {
   size_t next_ = 0;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

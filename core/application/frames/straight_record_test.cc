@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bulkhead::session {
+namespace bulkhead::frames {
 namespace {
 
 using Verdict = StraightRecord::Verdict;
@@ -104,4 +104,4 @@ TEST_F(StraightRecordTest, WhatIsNoFrameOfTheIndexIsNoEntry) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::frames

@@ -40,8 +40,8 @@ struct FoundPeers {
 // to addresses that are `known`. Does not wait.
 //
 // Any user may listen at addresses of this form. Such strangers are passed
-// over, where the kernel tells their uid without being connected to. With
-// `host_pid`, one of them is a SilentPeer.
+// over, where the kernel names their uid before a connection. With `host_pid`,
+// one of them is a SilentPeer.
 Result<FoundPeers> FindPeers(std::optional<int> host_pid,
                              const std::set<std::string>& known = {});
 

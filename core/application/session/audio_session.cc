@@ -8,9 +8,12 @@
 #include <variant>
 
 #include "core/application/session/cut_off.h"
+#include "core/application/session/damage_words.h"
 #include "core/application/session/failover.h"
+#include "core/application/session/option_check.h"
+#include "core/application/session/stream_settings.h"
 #include "core/base/status_macros.h"
-#include "core/worker_protocol/stream_opening.h"
+#include "core/worker_protocol/frame_pool.h"
 #include "ipc/damage_sign.h"
 #include "ipc/limit_name.h"
 
@@ -23,91 +26,69 @@ constexpr int64_t kMostReservedSamples = 1 << 20;
 // A third of a second of stereo at 96 kHz; 1024 samples of 64 channels.
 constexpr uint64_t kSlotBytes = 256 * 1024;
 
-Status CheckOptions(const std::string& path, const AudioOptions& options) {
-  if (options.stream_index.value_or(0) < 0) {
-    return Status(Code::kInvalidArgument,
-                  path + " has no stream " +
-                      std::to_string(*options.stream_index) +
-                      "; leave the index out for the first audio stream");
-  }
-  if (options.on_corrupt != OnCorrupt::kError &&
-      options.on_corrupt != OnCorrupt::kSkip) {
-    return Status(Code::kInvalidArgument,
-                  "on_corrupt (--on-corrupt) of audio is error or skip; the "
-                  "other ways are for pictures");
-  }
-  const int rate = options.sample_rate.value_or(1);
-  if (rate < 1 || static_cast<uint32_t>(rate) > kMaxSampleRate) {
-    return Status(Code::kInvalidArgument, "sample_rate (--sample-rate) is " +
-                                              std::to_string(rate) +
-                                              "; it must be from 1 to " +
-                                              std::to_string(kMaxSampleRate));
-  }
-  const int channels = options.num_channels.value_or(1);
-  if (channels < 1 || static_cast<uint32_t>(channels) > kMaxChannels) {
-    return Status(Code::kInvalidArgument,
-                  "num_channels (--channels) is " + std::to_string(channels) +
-                      "; it must be from 1 to " + std::to_string(kMaxChannels));
-  }
-  return Status();
-}
-
 }  // namespace
 
 Result<std::unique_ptr<AudioSession>> AudioSession::Open(
-    std::shared_ptr<SupervisorLink> supervisor, const Source& source,
-    AudioOptions options, const Limits& limits) {
+    std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+    const Source& source, AudioOptions options, const Limits& limits) {
   RETURN_IF_ERROR(CheckOptions(source.name(), options));
-  RETURN_IF_ERROR(ValidateBackendOptions(options.backend_options));
-  ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
-  auto cancel = CancelSignal::Of(options.cancellation);
+  ASSIGN_OR_RETURN(worker_link::MediaInput input,
+                   worker_link::MediaInput::Open(source));
+  auto cancel = supervisor_link::CancelSignal::Of(options.cancellation);
   ASSIGN_OR_RETURN(auto elsewhere, OptionsElsewhere(*supervisor, options));
   std::unique_ptr<AudioSession> session(new AudioSession(
       std::move(supervisor), std::move(input), std::move(options),
       std::move(elsewhere), limits, std::move(cancel)));
-  RETURN_IF_ERROR(session->OpenFirst());
+  RETURN_IF_ERROR(session->recovery_.Open());
   return session;
 }
 
-AudioSession::AudioSession(std::shared_ptr<SupervisorLink> supervisor,
-                           MediaInput input, AudioOptions options,
-                           std::optional<AudioOptions> elsewhere,
-                           const Limits& limits,
-                           std::shared_ptr<CancelSignal> cancel)
-    : StreamSession(supervisor, std::move(input), options, elsewhere, limits,
-                    cancel),
+AudioSession::AudioSession(
+    std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+    worker_link::MediaInput input, AudioOptions options,
+    std::optional<AudioOptions> elsewhere, const Limits& limits,
+    std::shared_ptr<supervisor_link::CancelSignal> cancel)
+    : input_(std::move(input)),
+      limits_(limits),
       options_(std::move(options)),
-      elsewhere_(std::move(elsewhere)) {}
+      elsewhere_(std::move(elsewhere)),
+      recovery_(
+          supervisor, input_,
+          SettingsOf(supervisor, input_, options_, elsewhere_, limits, cancel),
+          *this) {}
 
-Result<bool> AudioSession::OpenStream(WorkerLink& link, uint32_t incarnation) {
+Result<bool> AudioSession::OpenOn(worker_link::WorkerLink& link,
+                                  uint32_t incarnation) {
   audio_.emplace(link);
-  ASSIGN_OR_RETURN(OpenedAudio opened,
-                   audio_->Open(options_, incarnation, limits(), input()));
+  ASSIGN_OR_RETURN(worker_protocol::OpenedAudio opened,
+                   audio_->Open(options_, incarnation, limits_, input_));
   if (!opened_) {
     opened_ = std::move(opened);
-    return true;
+  } else {
+    opened_->metadata.backend = opened.metadata.backend;
+    opened_->metadata.device = opened.metadata.device;
+    const bool same = opened.sample_rate == opened_->sample_rate &&
+                      opened.channels == opened_->channels &&
+                      opened.metadata.codec == metadata().codec &&
+                      opened.metadata.stream_index == metadata().stream_index &&
+                      opened.metadata.begin_seconds == metadata().begin_seconds;
+    if (!same) return false;
   }
-  opened_->metadata.backend = opened.metadata.backend;
-  opened_->metadata.device = opened.metadata.device;
-  return opened.sample_rate == opened_->sample_rate &&
-         opened.channels == opened_->channels &&
-         opened.metadata.codec == metadata().codec &&
-         opened.metadata.stream_index == metadata().stream_index &&
-         opened.metadata.begin_seconds == metadata().begin_seconds;
+  RETURN_IF_ERROR(memory_.GiveTo(link, [this] {
+    return worker_protocol::FramePool::Create(
+        kSlotBytes, "blocks of samples", limits_.frame_slots,
+        limits_.session_bytes, worker_protocol::FramePool::Slots::kAllocated);
+  }));
+  return true;
 }
 
-Result<std::shared_ptr<FramePool>> AudioSession::MakePool() const {
-  return FramePool::Create(kSlotBytes, "blocks of samples",
-                           limits().frame_slots, limits().session_bytes,
-                           FramePool::Slots::kAllocated);
-}
-
-void AudioSession::LinkLost() {
+void AudioSession::WorkerLost(bool kept) {
   audio_.reset();
   playing_ = false;
+  memory_.WorkerLost(kept);
 }
 
-void AudioSession::OptionsChanged() {
+void AudioSession::DeviceChanged() {
   options_ = *std::move(elsewhere_);
   device_changed_ = true;
 }
@@ -115,7 +96,7 @@ void AudioSession::OptionsChanged() {
 int64_t AudioSession::SampleAt(double seconds) const {
   const double sample =
       std::round((seconds - metadata().begin_seconds) * opened_->sample_rate);
-  constexpr auto kMost = static_cast<double>(kMostSamples);
+  constexpr auto kMost = static_cast<double>(worker_link::kMostSamples);
   return static_cast<int64_t>(std::clamp(sample, -kMost, kMost));
 }
 
@@ -138,7 +119,8 @@ Result<AudioSamples> AudioSession::SamplesPlayedInRange(
                       "stop");
   }
   const int64_t first = std::max<int64_t>(SampleAt(start_seconds), 0);
-  const int64_t end = stop_seconds ? SampleAt(*stop_seconds) : kMostSamples;
+  const int64_t end =
+      stop_seconds ? SampleAt(*stop_seconds) : worker_link::kMostSamples;
   if (stop_seconds && (start_seconds == *stop_seconds || end == first)) {
     return Describe(start_seconds);
   }
@@ -156,7 +138,7 @@ Result<AudioSamples> AudioSession::SamplesPlayedInRange(
             : " between " + std::to_string(start_seconds) + " s and ";
     return Status(
         Code::kOutOfRange,
-        input().name() + " has no sample" + from +
+        input_.name() + " has no sample" + from +
             (stop_seconds ? std::to_string(*stop_seconds) + " s" : "its end") +
             "; it begins at " + std::to_string(metadata().begin_seconds) +
             " s");
@@ -184,22 +166,22 @@ Result<AudioSession::Channels> AudioSession::Fetch(int64_t first,
   // decoder makes it: going back needs a new one.
   const bool goes_back =
       first < std::exchange(fetched_end_, std::numeric_limits<int64_t>::max());
-  if (goes_back && metadata().codec == "codec2") worker().DropWorker();
+  if (goes_back && metadata().codec == "codec2") recovery_.DropWorker();
   const auto have = [&] {
     return channels.empty() ? 0 : static_cast<int64_t>(channels[0].size());
   };
   for (bool more = true; more && have() < count;) {
-    worker().Want(static_cast<uint64_t>(first + have()));
+    const auto wanted = static_cast<uint64_t>(first + have());
+    const auto fetch = [&]() -> Result<bool> {
+      // The samples of one call are from one device.
+      if (std::exchange(device_changed_, false)) channels.clear();
+      return FetchSome(first + have(), count - have(), channels);
+    };
     ASSIGN_OR_RETURN(
-        more,
-        worker().Run(WorkerRecovery::Step::kFrameAt, [&]() -> Result<bool> {
-          // The samples of one call are those of one device.
-          if (std::exchange(device_changed_, false)) channels.clear();
-          return FetchSome(first + have(), count - have(), channels);
-        }));
+        more, recovery_.Run(WorkerRecovery::Step::kFrameAt, wanted, fetch));
     RETURN_IF_ERROR(CheckDamage(first, first + count));
   }
-  if (have() < count && input().lost_bytes() > 0) {
+  if (have() < count && input_.lost_bytes() > 0) {
     RETURN_IF_ERROR(FillShortened(first, count, channels));
     RETURN_IF_ERROR(CheckDamage(first, first + count));
   }
@@ -226,13 +208,13 @@ Status AudioSession::FillShortened(int64_t first, int64_t count,
 }
 
 Status AudioSession::CheckRoom(uint64_t samples) const {
-  if (samples * opened_->channels * sizeof(float) <= limits().session_bytes) {
+  if (samples * opened_->channels * sizeof(float) <= limits_.session_bytes) {
     return Status();
   }
   return Status(Code::kResourceExhausted,
                 "the samples that were asked for are too many; ask for less "
                 "of " +
-                    input().name() + " at once, or raise " +
+                    input_.name() + " at once, or raise " +
                     ipc::LimitName("session_bytes"));
 }
 
@@ -240,27 +222,19 @@ Result<bool> AudioSession::FetchSome(int64_t first, int64_t count,
                                      Channels& channels) {
   if (!playing_) RETURN_IF_ERROR(audio_->Play(first, count));
   playing_ = true;
-  ASSIGN_OR_RETURN(const AudioEvent event, audio_->Await());
-  if (const auto* lost = std::get_if<LostSamples>(&event)) {
-    damage_.Add({.first = lost->first,
-                 .count = lost->count,
-                 .sign = lost->sign,
-                 .first_byte = lost->first_byte,
-                 .last_byte = lost->last_byte,
-                 .words = lost->words,
-                 .estimated = lost->estimated,
-                 .declared_size = lost->declared_size,
-                 .declared_samples = lost->declared_samples});
+  ASSIGN_OR_RETURN(const worker_link::AudioEvent event, audio_->Await());
+  if (const auto* lost = std::get_if<ipc::LostSamples>(&event)) {
+    damage_.Add(*lost);
     return true;
   }
-  const auto* published = std::get_if<PublishedSamples>(&event);
+  const auto* published = std::get_if<worker_link::PublishedSamples>(&event);
   if (published == nullptr) return false;
   RETURN_IF_ERROR(Append(*published, count, channels));
   return true;
 }
 
-Status AudioSession::Append(const PublishedSamples& published, int64_t count,
-                            Channels& channels) {
+Status AudioSession::Append(const worker_link::PublishedSamples& published,
+                            int64_t count, Channels& channels) {
   if (channels.empty()) {
     channels.resize(opened_->channels);
     const auto room = static_cast<size_t>(
@@ -279,7 +253,7 @@ Status AudioSession::Append(const PublishedSamples& published, int64_t count,
     channel.insert(channel.end(), from, from + published.count);
     from += published.count;
   }
-  worker().Progressed();
+  recovery_.Progressed();
   return Status();
 }
 
@@ -288,8 +262,8 @@ Status AudioSession::CheckDamage(int64_t first, int64_t end) const {
   const auto found = damage_.FirstIn(first, end);
   if (!found) return Status();
   const DamagedSamples damage =
-      session::Describe(*found, metadata().begin_seconds, opened_->sample_rate);
-  std::string text = input().name() + ": samples " +
+      frames::Describe(*found, metadata().begin_seconds, opened_->sample_rate);
+  std::string text = input_.name() + ": samples " +
                      std::to_string(damage.first_sample) + " to " +
                      std::to_string(damage.first_sample + damage.samples - 1) +
                      ", " + std::to_string(damage.begin_seconds) + " s to " +
@@ -298,12 +272,11 @@ Status AudioSession::CheckDamage(int64_t first, int64_t end) const {
     text += ", byte " + std::to_string(*damage.first_byte) + " of the file,";
   }
   text += " are damaged";
-  const std::string shortened =
-      Shortened(input().bytes(), input().lost_bytes());
+  const std::string shortened = Shortened(input_.bytes(), input_.lost_bytes());
   if (found->declared_size >= 0) {
     text +=
         ": the file is cut off, " +
-        SizesOfCut(metadata().container, found->declared_size, input().bytes());
+        SizesOfCut(metadata().container, found->declared_size, input_.bytes());
     if (damage.estimated) {
       text += DurationOfCut(metadata().container, metadata());
     }

@@ -11,7 +11,7 @@ namespace {
 
 struct Container {
   std::string_view name;
-  std::string_view size;      // what tells it
+  std::string_view size;      // what states it
   std::string_view duration;  // the same; empty: the header does not
 };
 

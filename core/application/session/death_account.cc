@@ -21,7 +21,7 @@ struct Cause {
 
 // Returns the code and the advice for a caller whose attempts at one position
 // have run out.
-Cause CauseOf(const ExitVerdict& verdict) {
+Cause CauseOf(const supervisor_link::ExitVerdict& verdict) {
   if (verdict.report.kind == ExitReport::Kind::kDeadline) {
     return {Code::kDeadlineExceeded,
             "raise that deadline, try another backend or skip the file"};
@@ -44,7 +44,7 @@ Cause CauseOf(const ExitVerdict& verdict) {
 // Returns whether somebody outside of Bulkhead ended a worker that is not to
 // blame, or stopped it until it was late. It may be the kernel, to get memory
 // back.
-bool IsKill(const ExitVerdict& verdict) {
+bool IsKill(const supervisor_link::ExitVerdict& verdict) {
   const ExitReport& report = verdict.report;
   return report.kind == ExitReport::Kind::kOutOfMemory ||
          report.kind == ExitReport::Kind::kDeadline ||
@@ -85,26 +85,26 @@ DeathAccount::GivenUp TooManyKills(uint32_t kills, const ExitReport& last) {
 }  // namespace
 
 void DeathAccount::Want(uint64_t frame) {
-  wanted_ = frame;
   if (blamed_ahead_ != frame) return;
   blamed_ahead_.reset();
   ++blamed_;
 }
 
-InputPosition DeathAccount::position() const {
-  if (!opened_) return {InputPosition::Step::kOpening};
-  if (asked_ == Step::kScan) return {InputPosition::Step::kScanning};
-  return {InputPosition::Step::kFrame, wanted()};
+InputPosition Awaited::position() const {
+  if (!opened) return {InputPosition::Step::kOpening};
+  if (asked == Step::kScan) return {InputPosition::Step::kScanning};
+  return {InputPosition::Step::kFrame, frame()};
 }
 
 std::optional<DeathAccount::GivenUp> DeathAccount::Count(
-    Code death, const ExitVerdict& verdict, bool overdue) {
+    Awaited& at, Code death, const supervisor_link::ExitVerdict& verdict,
+    bool overdue) {
   // After a worker that broke the protocol no other worker is tried, whatever
   // the input. It is no attempt that later deaths at the position add to.
   if (death == Code::kBackendMisbehaved)
     return GivenUp{death, "report it to the vendor of the backend"};
-  const bool ahead = std::exchange(ahead_, false);
-  if (verdict.blamed && ahead) blamed_ahead_ = wanted_ + 1;
+  const bool ahead = std::exchange(at.ahead, false);
+  if (verdict.blamed && ahead) blamed_ahead_ = at.wanted + 1;
   verdict.blamed ? ++blamed_ : ++innocent_;
   if (!verdict.blamed && !verdict.lacked_tasks && IsKill(verdict)) ++kills_;
   // bulkheadd also knows of deaths in other sessions at this position; the
@@ -121,8 +121,8 @@ std::optional<DeathAccount::GivenUp> DeathAccount::Count(
     return GivenUp{
         Code::kDeadlineExceeded,
         "given up because its call takes too long, more than " +
-            std::to_string(StepDeadline::kMostTimeouts) + " times " +
-            NameOf(&Deadlines::frame) +
+            std::to_string(worker_protocol::StepDeadline::kMostTimeouts) +
+            " times " + worker_protocol::NameOf(&Deadlines::frame) +
             ": raise that deadline, try another backend or skip the file"};
   }
   if (const auto seconds = ProcessorSeconds();

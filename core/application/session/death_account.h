@@ -13,17 +13,32 @@
 
 namespace bulkhead::session {
 
-// Says where in its input a session is, how many of its workers have died
-// there, and whether another worker is worth trying. Holds everything that
-// WorkerRecovery decides about a death; starts, sends and asks nothing, so that
-// each decision can be tested by itself.
-//
-// A session has no more states than these three positions:
+// What a session waits for. It has no more states than these three positions:
 //
 //   no worker has the stream open            opening, whatever was asked for
 //   the caller waits for the index           scanning
 //   anything else                            at the frame, or in audio at the
 //                                            sample, that the caller waits for
+struct Awaited {
+  using Step = Crash::Request::Kind;
+
+  Step asked = Step::kOpen;  // of the session, by the caller
+  bool opened = false;       // a live worker has the stream open
+  uint64_t wanted = 0;       // the frame or sample that the caller waits for
+  // The death to be counted next happened to a worker that was at the frame
+  // after the wanted one.
+  bool ahead = false;
+
+  // Returns the frame or sample for which a death that happens now is counted.
+  uint64_t frame() const { return wanted + (ahead ? 1 : 0); }
+  // Returns the position for which it is counted.
+  InputPosition position() const;
+};
+
+// Says how many workers of a session have died where it is in its input, and
+// whether another worker is worth trying. Holds everything that WorkerRecovery
+// decides about a death; starts, sends and asks nothing, so that each decision
+// can be tested by itself. A session whose workers all live has no use for it.
 //
 // A death is decided as follows; the first line that applies counts.
 //
@@ -46,35 +61,20 @@ namespace bulkhead::session {
 // A kill is an innocent death by a signal that Bulkhead did not send and no
 // fault raises (IsRequestToEnd), or of a worker that was late since another
 // process had stopped it. Most are SIGKILLs for memory: a kernel without
-// free memory kills so, and nothing tells its kill from an operator's. Each
-// further worker would take the same memory and make the kernel kill again,
-// perhaps another program.
+// free memory kills so, and its kill looks like an operator's. Each further
+// worker would take the same memory and make the kernel kill again, perhaps
+// another program.
 //
 // Not thread-safe.
 class DeathAccount {
  public:
-  using Step = Crash::Request::Kind;
-
   explicit DeathAccount(const Limits& limits)
       : attempts_(limits.attempts_per_position),
         restarts_(limits.restarts_per_position),
         kills_allowed_(limits.kills_per_position) {}
 
-  // Sets the step that the caller asked the session for.
-  void Ask(Step step) { asked_ = step; }
-  Step asked() const { return asked_; }
-  // Sets the frame or sample that the caller waits for.
+  // Records that the caller waits for the frame or sample.
   void Want(uint64_t frame);
-  // Records that the death to be counted next is that of a worker which was at
-  // the frame after the wanted one.
-  void DiedAhead() { ahead_ = true; }
-  // Returns the frame or sample that a death which happens now is counted for.
-  uint64_t wanted() const { return wanted_ + (ahead_ ? 1 : 0); }
-  // Record whether a live worker has the stream open.
-  void Opened() { opened_ = true; }
-  void Closed() { opened_ = false; }
-  // Returns the position for which a death that happens now is counted.
-  InputPosition position() const;
 
   // Returns the number, from 1 on, of the attempt that is being made.
   uint32_t attempt() const { return blamed_ + innocent_ + 1; }
@@ -86,11 +86,12 @@ class DeathAccount {
     Code code;
     std::string reason;
   };
-  // Counts a death. `death` is the code of the error that the session got,
-  // `verdict` the answer of bulkheadd. `overdue` says whether the call of the
-  // application has used up its time. Returns nullopt if another worker is to
-  // repeat the step.
-  std::optional<GivenUp> Count(Code death, const ExitVerdict& verdict,
+  // Counts a death at `at`, and clears `at.ahead`. `death` is the code of the
+  // error that the session got, `verdict` the answer of bulkheadd. `overdue`
+  // says whether the call of the application has used up its time. Returns
+  // nullopt if another worker is to repeat the step.
+  std::optional<GivenUp> Count(Awaited& at, Code death,
+                               const supervisor_link::ExitVerdict& verdict,
                                bool overdue = false);
 
   // Returns true if something was blamed for deaths since the last progress. A
@@ -103,10 +104,6 @@ class DeathAccount {
   const uint32_t attempts_;
   const uint32_t restarts_;
   const uint32_t kills_allowed_;
-  Step asked_ = Step::kOpen;
-  bool opened_ = false;
-  uint64_t wanted_ = 0;
-  bool ahead_ = false;
   // The frame after a wanted one that was blamed for a death. The death counts
   // again once the frame is wanted itself.
   std::optional<uint64_t> blamed_ahead_;

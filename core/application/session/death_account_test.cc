@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using Step = DeathAccount::Step;
+using Step = Awaited::Step;
 
 constexpr InputPosition kOpening{InputPosition::Step::kOpening};
 constexpr InputPosition kScanning{InputPosition::Step::kScanning};
@@ -31,17 +31,20 @@ Limits ThreeAttemptsFiveRestarts() {
   return limits;
 }
 
-const ExitVerdict kNobody{};
-const ExitVerdict kKilled{
+const supervisor_link::ExitVerdict kNobody{};
+const supervisor_link::ExitVerdict kKilled{
     .report = {.kind = ExitReport::Kind::kSignaled, .value = SIGKILL}};
-const ExitVerdict kInput{.blamed = true, .input_to_blame = true};
-const ExitVerdict kDevice{.blamed = true, .device_to_blame = true};
-const ExitVerdict kBackend{.blamed = true};
-const ExitVerdict kLate{.report = {.kind = ExitReport::Kind::kDeadline},
-                        .blamed = true,
-                        .input_to_blame = true};
+const supervisor_link::ExitVerdict kInput{.blamed = true,
+                                          .input_to_blame = true};
+const supervisor_link::ExitVerdict kDevice{.blamed = true,
+                                           .device_to_blame = true};
+const supervisor_link::ExitVerdict kBackend{.blamed = true};
+const supervisor_link::ExitVerdict kLate{
+    .report = {.kind = ExitReport::Kind::kDeadline},
+    .blamed = true,
+    .input_to_blame = true};
 
-const ExitVerdict kOutOfMemory{
+const supervisor_link::ExitVerdict kOutOfMemory{
     .report = {.kind = ExitReport::Kind::kOutOfMemory},
     .blamed = true,
     .input_to_blame = true};
@@ -50,11 +53,12 @@ class DeathAccountTest : public ::testing::Test {
  protected:
   // Returns how the attempts end if every worker dies in that way, and expects
   // them to end after `deaths`.
-  DeathAccount::GivenUp DieUntilGivenUp(Code death, const ExitVerdict& verdict,
-                                        uint32_t deaths) {
+  DeathAccount::GivenUp DieUntilGivenUp(
+      Code death, const supervisor_link::ExitVerdict& verdict,
+      uint32_t deaths) {
     for (uint32_t died = 1; died <= 100; ++died) {
       EXPECT_EQ(account_.attempt(), died);
-      if (const auto given_up = account_.Count(death, verdict)) {
+      if (const auto given_up = account_.Count(at_, death, verdict)) {
         EXPECT_EQ(died, deaths);
         return *given_up;
       }
@@ -63,43 +67,48 @@ class DeathAccountTest : public ::testing::Test {
     return {};
   }
 
+  void Want(uint64_t frame) {
+    at_.wanted = frame;
+    account_.Want(frame);
+  }
+
+  Awaited at_;
   DeathAccount account_{ThreeAttemptsFiveRestarts()};
 };
 
 TEST_F(DeathAccountTest, BeforeTheStreamIsOpenEveryStepIsAtItsOpening) {
   for (const Step step :
        {Step::kOpen, Step::kScan, Step::kNext, Step::kFrameAt}) {
-    account_.Ask(step);
-    EXPECT_EQ(account_.position(), kOpening);
-    EXPECT_EQ(account_.asked(), step);
+    at_.asked = step;
+    EXPECT_EQ(at_.position(), kOpening);
   }
 }
 
 TEST_F(DeathAccountTest, TheIndexIsScannedFor) {
-  account_.Ask(Step::kScan);
-  account_.Want(7);
-  account_.Opened();
-  EXPECT_EQ(account_.position(), kScanning);
+  at_.asked = Step::kScan;
+  Want(7);
+  at_.opened = true;
+  EXPECT_EQ(at_.position(), kScanning);
 }
 
 TEST_F(DeathAccountTest, FramesAreWaitedForByTheirNumber) {
-  account_.Opened();
-  account_.Want(7);
+  at_.opened = true;
+  Want(7);
   for (const Step step : {Step::kOpen, Step::kNext, Step::kFrameAt}) {
-    account_.Ask(step);
-    EXPECT_EQ(account_.position(), At(7));
+    at_.asked = step;
+    EXPECT_EQ(at_.position(), At(7));
   }
-  EXPECT_EQ(account_.wanted(), 7u);
+  EXPECT_EQ(at_.frame(), 7u);
 }
 
 TEST_F(DeathAccountTest, WithoutItsWorkerTheStreamIsOpenedAgain) {
-  account_.Ask(Step::kNext);
-  account_.Opened();
-  account_.Want(7);
-  account_.Closed();
-  EXPECT_EQ(account_.position(), kOpening);
-  account_.Opened();
-  EXPECT_EQ(account_.position(), At(7));
+  at_.asked = Step::kNext;
+  at_.opened = true;
+  Want(7);
+  at_.opened = false;
+  EXPECT_EQ(at_.position(), kOpening);
+  at_.opened = true;
+  EXPECT_EQ(at_.position(), At(7));
 }
 
 TEST_F(DeathAccountTest, AnInputThatKillsEachWorkerIsPoisoned) {
@@ -139,7 +148,7 @@ TEST_F(DeathAccountTest, AWorkerThatLiesGetsNoSecondChance) {
 
 TEST_F(DeathAccountTest, ALieIsNoAttemptAtItsPosition) {
   for (int i = 0; i < 5; ++i) {
-    EXPECT_TRUE(account_.Count(Code::kBackendMisbehaved, kBackend));
+    EXPECT_TRUE(account_.Count(at_, Code::kBackendMisbehaved, kBackend));
   }
   EXPECT_FALSE(account_.blamed());
   DieUntilGivenUp(Code::kBackendLost, kInput, 3);
@@ -164,7 +173,7 @@ TEST_F(DeathAccountTest, KillsForMemoryAreSoonGivenUp) {
 }
 
 TEST_F(DeathAccountTest, StopsFromOutsideAreNoCheaperThanKills) {
-  const ExitVerdict stopped{
+  const supervisor_link::ExitVerdict stopped{
       .report = {.kind = ExitReport::Kind::kDeadline, .value = SIGKILL}};
   const auto given_up = DieUntilGivenUp(Code::kDeadlineExceeded, stopped, 3);
   EXPECT_EQ(given_up.code, Code::kDeadlineExceeded);
@@ -174,7 +183,7 @@ TEST_F(DeathAccountTest, StopsFromOutsideAreNoCheaperThanKills) {
 }
 
 TEST_F(DeathAccountTest, OtherSignalsFromOutsideAreNoCheaperThanKills) {
-  ExitVerdict terminated = kKilled;
+  supervisor_link::ExitVerdict terminated = kKilled;
   terminated.report.value = SIGTERM;
   const auto given_up = DieUntilGivenUp(Code::kBackendLost, terminated, 3);
   EXPECT_EQ(given_up.code, Code::kBackendLost);
@@ -187,7 +196,7 @@ TEST_F(DeathAccountTest, OtherSignalsFromOutsideAreNoCheaperThanKills) {
 
 TEST_F(DeathAccountTest, ACallThatTakesTooLongSaysWhatHelps) {
   const auto given_up =
-      account_.Count(Code::kBackendLost, kInput, /*overdue=*/true);
+      account_.Count(at_, Code::kBackendLost, kInput, /*overdue=*/true);
   ASSERT_TRUE(given_up);
   EXPECT_THAT(given_up->reason,
               HasSubstr("raise that deadline, try another backend or "
@@ -197,13 +206,15 @@ TEST_F(DeathAccountTest, ACallThatTakesTooLongSaysWhatHelps) {
 TEST_F(DeathAccountTest, OneAttemptIsNotSeveral) {
   Limits limits;
   limits.attempts_per_position = 1;
-  const auto given_up = DeathAccount(limits).Count(Code::kBackendLost, kInput);
+  Awaited at;
+  const auto given_up =
+      DeathAccount(limits).Count(at, Code::kBackendLost, kInput);
   ASSERT_TRUE(given_up);
   EXPECT_THAT(given_up->reason, HasSubstr("given up after 1 attempt,"));
 }
 
 TEST_F(DeathAccountTest, AWorkerOfSeveralSessionsMayBeKilledForMemoryToo) {
-  ExitVerdict shared = kOutOfMemory;
+  supervisor_link::ExitVerdict shared = kOutOfMemory;
   shared.blamed = false;
   const auto given_up = DieUntilGivenUp(Code::kBackendLost, shared, 3);
   EXPECT_EQ(given_up.code, Code::kResourceExhausted);
@@ -211,8 +222,8 @@ TEST_F(DeathAccountTest, AWorkerOfSeveralSessionsMayBeKilledForMemoryToo) {
 
 TEST_F(DeathAccountTest, KillsBetweenFramesAreNotInARow) {
   for (int frame = 0; frame < 10; ++frame) {
-    EXPECT_FALSE(account_.Count(Code::kBackendLost, kKilled));
-    EXPECT_FALSE(account_.Count(Code::kBackendLost, kKilled));
+    EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kKilled));
+    EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kKilled));
     account_.Progressed();
   }
 }
@@ -226,20 +237,20 @@ TEST_F(DeathAccountTest, AnInputThatFillsItsCgroupLacksMemory) {
 }
 
 TEST_F(DeathAccountTest, InnocentDeathsAreNoAttempts) {
-  EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
-  EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
+  EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kInput));
+  EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kInput));
   for (int i = 0; i < 5; ++i) {
-    EXPECT_FALSE(account_.Count(Code::kBackendLost, kNobody));
+    EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kNobody));
   }
-  const auto given_up = account_.Count(Code::kBackendLost, kInput);
+  const auto given_up = account_.Count(at_, Code::kBackendLost, kInput);
   ASSERT_TRUE(given_up);
   EXPECT_EQ(given_up->code, Code::kPoisonedInput);
 }
 
 TEST_F(DeathAccountTest, DeathsOfOtherSessionsAtThePositionCountToo) {
-  ExitVerdict verdict = kInput;
+  supervisor_link::ExitVerdict verdict = kInput;
   verdict.deaths_here = 3;
-  const auto given_up = account_.Count(Code::kBackendLost, verdict);
+  const auto given_up = account_.Count(at_, Code::kBackendLost, verdict);
   ASSERT_TRUE(given_up);
   EXPECT_EQ(given_up->code, Code::kPoisonedInput);
   EXPECT_EQ(given_up->reason,
@@ -249,10 +260,10 @@ TEST_F(DeathAccountTest, DeathsOfOtherSessionsAtThePositionCountToo) {
 TEST_F(DeathAccountTest, ADeliveredFrameForgetsAllDeaths) {
   for (int frame = 0; frame < 10; ++frame) {
     EXPECT_FALSE(account_.blamed());
-    EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
-    EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
+    EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kInput));
+    EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kInput));
     for (int i = 0; i < 5; ++i) {
-      EXPECT_FALSE(account_.Count(Code::kBackendLost, kNobody));
+      EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kNobody));
     }
     EXPECT_TRUE(account_.blamed());
     account_.Progressed();
@@ -261,56 +272,56 @@ TEST_F(DeathAccountTest, ADeliveredFrameForgetsAllDeaths) {
 }
 
 TEST_F(DeathAccountTest, ADeathOverTheFrameBehindCountsForThatFrame) {
-  account_.Opened();
-  account_.Ask(Step::kNext);
-  account_.Want(7);
-  account_.DiedAhead();
-  EXPECT_EQ(account_.position(), At(8));
-  EXPECT_EQ(account_.wanted(), 8u);
-  ExitVerdict verdict = kInput;
+  at_.opened = true;
+  at_.asked = Step::kNext;
+  Want(7);
+  at_.ahead = true;
+  EXPECT_EQ(at_.position(), At(8));
+  EXPECT_EQ(at_.frame(), 8u);
+  supervisor_link::ExitVerdict verdict = kInput;
   verdict.deaths_here = 3;  // at frame 8
-  EXPECT_FALSE(account_.Count(Code::kBackendLost, verdict));
-  EXPECT_EQ(account_.position(), At(7));
+  EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, verdict));
+  EXPECT_EQ(at_.position(), At(7));
   EXPECT_EQ(account_.attempt(), 2u);
   account_.Progressed();
   EXPECT_FALSE(account_.blamed());
   // The delivery of the frame after acquits the input.
-  account_.Want(8);
+  Want(8);
   EXPECT_TRUE(account_.blamed());
   EXPECT_EQ(account_.attempt(), 2u);
-  EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
-  EXPECT_TRUE(account_.Count(Code::kBackendLost, kInput));
+  EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kInput));
+  EXPECT_TRUE(account_.Count(at_, Code::kBackendLost, kInput));
   account_.Progressed();
-  account_.Want(8);
+  Want(8);
   EXPECT_FALSE(account_.blamed());
 }
 
 TEST_F(DeathAccountTest, AClaimToBeAheadIsAnAttemptOfTheStep) {
-  account_.Opened();
-  account_.DiedAhead();
-  EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
-  EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
-  EXPECT_TRUE(account_.Count(Code::kBackendLost, kInput));
+  at_.opened = true;
+  at_.ahead = true;
+  EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kInput));
+  EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kInput));
+  EXPECT_TRUE(account_.Count(at_, Code::kBackendLost, kInput));
 }
 
 TEST_F(DeathAccountTest, AKillAheadIsAKill) {
-  account_.Opened();
-  account_.Want(7);
-  account_.DiedAhead();
-  EXPECT_FALSE(account_.Count(Code::kBackendLost, kKilled));
-  EXPECT_FALSE(account_.Count(Code::kBackendLost, kKilled));
-  EXPECT_TRUE(account_.Count(Code::kBackendLost, kKilled));
-  account_.Want(8);
+  at_.opened = true;
+  Want(7);
+  at_.ahead = true;
+  EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kKilled));
+  EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kKilled));
+  EXPECT_TRUE(account_.Count(at_, Code::kBackendLost, kKilled));
+  Want(8);
   EXPECT_FALSE(account_.blamed());
 }
 
 TEST_F(DeathAccountTest, AnotherWorkerIsNoProgress) {
-  EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
-  EXPECT_FALSE(account_.Count(Code::kBackendLost, kInput));
-  account_.Closed();
-  account_.Opened();
+  EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kInput));
+  EXPECT_FALSE(account_.Count(at_, Code::kBackendLost, kInput));
+  at_.opened = false;
+  at_.opened = true;
   EXPECT_EQ(account_.attempt(), 3u);
-  EXPECT_TRUE(account_.Count(Code::kBackendLost, kInput));
+  EXPECT_TRUE(account_.Count(at_, Code::kBackendLost, kInput));
 }
 
 // The limit cannot be raised again, so a child has it.
@@ -320,8 +331,9 @@ TEST(DeathAccountUnderALimit, OfProcessorTimeNamesItAndNotTheMemory) {
     if (::setrlimit(RLIMIT_CPU, &hour) != 0) return 2;
     Limits limits;
     limits.kills_per_position = 0;
+    Awaited at;
     const auto given_up =
-        DeathAccount(limits).Count(Code::kBackendLost, kKilled);
+        DeathAccount(limits).Count(at, Code::kBackendLost, kKilled);
     const bool named =
         given_up && given_up->code == Code::kResourceExhausted &&
         given_up->reason.find("3600 s") != std::string::npos &&

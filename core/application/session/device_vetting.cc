@@ -15,8 +15,8 @@ namespace {
 // Returns whether `asked` names `device`, whose name has an index only once its
 // backend has run.
 bool Names(const std::string& asked, const DeviceInfo& device) {
-  const auto wanted = discovery::ParseDeviceName(asked);
-  const auto known = discovery::ParseDeviceName(device.name);
+  const auto wanted = ParseDeviceName(asked);
+  const auto known = ParseDeviceName(device.name);
   return wanted && known && wanted->name == known->name &&
          (wanted->backend.empty() || wanted->backend == device.backend) &&
          (!known->index || *known->index == wanted->index.value_or(0));
@@ -24,10 +24,10 @@ bool Names(const std::string& asked, const DeviceInfo& device) {
 
 }  // namespace
 
-DeviceVetting::DeviceVetting(std::shared_ptr<SupervisorLink> supervisor,
-                             MediaInput input, Wanted wanted,
-                             const Limits& limits,
-                             std::shared_ptr<CancelSignal> cancel)
+DeviceVetting::DeviceVetting(
+    std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+    worker_link::MediaInput input, Wanted wanted, const Limits& limits,
+    std::shared_ptr<supervisor_link::CancelSignal> cancel)
     : supervisor_(std::move(supervisor)),
       input_(std::move(input)),
       wanted_(std::move(wanted)),

@@ -33,9 +33,10 @@ class DeviceVetting {
     AllowedMedia allowed;
   };
 
-  DeviceVetting(std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
-                Wanted wanted, const Limits& limits,
-                std::shared_ptr<CancelSignal> cancel);
+  DeviceVetting(std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+                worker_link::MediaInput input, Wanted wanted,
+                const Limits& limits,
+                std::shared_ptr<supervisor_link::CancelSignal> cancel);
 
   // Returns kUnsupported if the device declares that it does not decode the
   // stream, and names those that do. Returns OK if it decodes the stream, or if
@@ -55,11 +56,11 @@ class DeviceVetting {
   Result<std::optional<StreamMetadata>> Stream(
       const std::string& describer) const;
 
-  const std::shared_ptr<SupervisorLink> supervisor_;
-  const MediaInput input_;
+  const std::shared_ptr<supervisor_link::SupervisorLink> supervisor_;
+  const worker_link::MediaInput input_;
   const Wanted wanted_;
   const Limits limits_;
-  const std::shared_ptr<CancelSignal> cancel_;
+  const std::shared_ptr<supervisor_link::CancelSignal> cancel_;
 };
 
 }  // namespace bulkhead::session

@@ -26,7 +26,7 @@ std::string InWords(const Failover& failover, std::string_view unit) {
 
 // Returns the name of the backend; empty if the device exists and its backend
 // cannot be used now.
-Result<std::string> BackendOf(SupervisorLink& supervisor,
+Result<std::string> BackendOf(supervisor_link::SupervisorLink& supervisor,
                               const std::string& device) {
   auto found = supervisor.FindDevice(device);
   if (found) return found;
@@ -70,13 +70,13 @@ std::string Describe(const Failover& failover, std::string_view unit) {
          failover.cause.message();
 }
 
-Result<bool> CheckOnFailure(SupervisorLink& supervisor,
+Result<bool> CheckOnFailure(supervisor_link::SupervisorLink& supervisor,
                             const std::string& device,
                             const std::string& on_failure) {
   constexpr const char* kOption = "on_failure (--on-failure)";
-  const auto second = discovery::ParseDeviceName(on_failure);
+  const auto second = ParseDeviceName(on_failure);
   if (!second) return second.error().WithContext(kOption);
-  ASSIGN_OR_RETURN(const auto first, discovery::ParseDeviceName(device));
+  ASSIGN_OR_RETURN(const auto first, ParseDeviceName(device));
   auto backend_there = BackendOf(supervisor, on_failure);
   if (!backend_there) return backend_there.error().WithContext(kOption);
   const auto backend = BackendOf(supervisor, device);

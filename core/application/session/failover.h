@@ -14,7 +14,7 @@ namespace bulkhead::session {
 
 // The rules and the options by which a stream goes on on another device;
 // bulkhead/recovery.h says when and how it does. WorkerRecovery makes the
-// change, FrameSequence and FoundFrames compare the pictures.
+// change, FrameSequence and Witness compare the pictures.
 //
 // Trust: the backend that failed may have chosen when and how it fails, and so
 // when a stream leaves it. It gains nothing else: the caller named the other
@@ -40,15 +40,15 @@ std::string Describe(const Failover& failover, std::string_view unit);
 
 // Checks on_failure without starting anything. Returns whether both devices are
 // of the same backend.
-Result<bool> CheckOnFailure(SupervisorLink& supervisor,
+Result<bool> CheckOnFailure(supervisor_link::SupervisorLink& supervisor,
                             const std::string& device,
                             const std::string& on_failure);
 
 // Returns the options with which the stream is opened on the device on_failure;
 // nullopt if there is no such device.
 template <typename Options>
-Result<std::optional<Options>> OptionsElsewhere(SupervisorLink& supervisor,
-                                                const Options& options) {
+Result<std::optional<Options>> OptionsElsewhere(
+    supervisor_link::SupervisorLink& supervisor, const Options& options) {
   if (options.on_failure.empty()) return std::optional<Options>();
   ASSIGN_OR_RETURN(
       const bool same_backend,

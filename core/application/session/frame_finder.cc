@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/application/session/unseen_damage.h"
 #include "core/base/status_macros.h"
 
 namespace bulkhead::session {
@@ -12,29 +11,23 @@ namespace {
 
 constexpr uint64_t kMaxWindow = 64;
 
-Damage Describe(const PublishedFrame& frame) {
-  return {.sign = frame.sign,
-          .pts = frame.pts,
-          .duration = frame.duration,
-          .position = frame.position};
-}
-
 }  // namespace
 
-FrameFinder::FrameFinder(FrameIndex index, DamageLog& log, bool shows_damaged,
-                         WhyMissing why_missing)
+FrameFinder::FrameFinder(frames::FrameIndex index, frames::DamageLog& log,
+                         bool shows_damaged, WhyMissing why_missing)
     : index_(std::move(index)),
       log_(log),
       shows_damaged_(shows_damaged),
       why_missing_(std::move(why_missing)),
       record_(&index_) {}
 
-Result<FrameFinder::Found> FrameFinder::Find(VideoLink& video, uint64_t i) {
+Result<FrameFinder::Found> FrameFinder::Find(worker_link::VideoLink& video,
+                                             uint64_t i) {
   return index_.timestamped() ? FindByTime(video, i) : FindByCounting(video, i);
 }
 
-Result<FrameFinder::Found> FrameFinder::FindByTime(VideoLink& video,
-                                                   uint64_t i) {
+Result<FrameFinder::Found> FrameFinder::FindByTime(
+    worker_link::VideoLink& video, uint64_t i) {
   if (record_.KnownDamaged(i)) {
     if (const auto known = damaged_.find(i); known != damaged_.end()) {
       return Found(known->second);
@@ -49,35 +42,38 @@ Result<FrameFinder::Found> FrameFinder::FindByTime(VideoLink& video,
   }
 }
 
-Status FrameFinder::Start(VideoLink& video, uint64_t i, bool from_beginning) {
+Status FrameFinder::Start(worker_link::VideoLink& video, uint64_t i,
+                          bool from_beginning) {
   window_ = 1;
-  PlayRequest play{.start = PlayRequest::Start::kBeginning,
-                   .skip_before = index_[i].pts,
-                   .max_frames = window_};
+  worker_link::PlayRequest play{
+      .start = worker_link::PlayRequest::Start::kBeginning,
+      .skip_before = index_[i].pts,
+      .max_frames = window_};
   const auto entry = from_beginning ? std::nullopt : record_.FindEntry(i);
   if (entry && !log_.Has(*entry, i)) {
     play.entry = index_[*entry];
     play.keyframe_before = play.entry.pts;
-    play.start = play.entry.check != 0 ? PlayRequest::Start::kPacket
-                                       : PlayRequest::Start::kKeyframe;
+    play.start = play.entry.check != 0
+                     ? worker_link::PlayRequest::Start::kPacket
+                     : worker_link::PlayRequest::Start::kKeyframe;
   }
-  return video.Play(play);
+  return video.Play(this, play);
 }
 
-Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
-                                            bool from_beginning) {
+Result<FrameFinder::Pass> FrameFinder::Seek(worker_link::VideoLink& video,
+                                            uint64_t i, bool from_beginning) {
   const int64_t target = index_[i].pts;
   // Continuing the current pass is quicker than a seek unless an entry lies
   // between. A pass that did not start at the beginning cannot be trusted
   // across damage.
-  bool entering = from_beginning || !following_ || i <= position_ ||
+  bool entering = from_beginning || !Follows(video) || i <= position_ ||
                   index_.EntryOf(i).value_or(0) > position_ + 1 ||
                   (!record_.from_beginning() && log_.Has(position_, i));
   following_ = false;
   if (entering) RETURN_IF_ERROR(Start(video, i, from_beginning));
-  std::optional<Damage> met;  // of frame `i`, as far as the pass tells
+  std::optional<frames::Damage> met;  // of frame `i`, as far as the pass shows
   for (;;) {
-    ASSIGN_OR_RETURN(PlayEvent event, video.Await());
+    ASSIGN_OR_RETURN(worker_link::PlayEvent event, video.Await());
     if (std::exchange(entering, false)) {
       if (!video.entry_untrusted()) {
         record_.EnterAtBeginning();
@@ -85,33 +81,37 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
         return Pass{Verdict::kDoubtful, std::nullopt};
       }
     }
-    if (std::holds_alternative<Paused>(event)) {
+    if (std::holds_alternative<worker_link::Paused>(event)) {
       window_ = std::min(2 * window_, kMaxWindow);
-      RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kOnward,
-                                  .skip_before = target,
-                                  .max_frames = window_}));
+      RETURN_IF_ERROR(
+          video.Play(this, {.start = worker_link::PlayRequest::Start::kOnward,
+                            .skip_before = target,
+                            .max_frames = window_}));
       continue;
     }
     Pass pass;
-    auto* const published = std::get_if<PublishedFrame>(&event);
+    auto* const published = std::get_if<worker_link::PublishedFrame>(&event);
     if (published) {
-      if (published->damaged) Log(Describe(*published));
-      if (published->pts == target) met = Describe(*published);
+      if (published->damaged) Log(worker_link::DamageOf(*published));
+      if (published->pts == target) met = worker_link::DamageOf(*published);
       pass.verdict =
           record_.Saw(published->pts, published->position, published->damaged);
-    } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
-      if (unseen->fate == UnseenFrame::Fate::kNotInIndex) {
-        log_.Add(DamageOf(*unseen));
+    } else if (const auto* unseen =
+                   std::get_if<worker_link::UnseenFrame>(&event)) {
+      if (unseen->fate == worker_link::UnseenFrame::Fate::kNotInIndex) {
+        log_.Add(unseen->damage);
         continue;
       }
-      if (unseen->fate != UnseenFrame::Fate::kSound) Log(DamageOf(*unseen));
-      if (unseen->fate == UnseenFrame::Fate::kNote) continue;
-      if (unseen->pts == target) met = DamageOf(*unseen);
+      if (unseen->fate != worker_link::UnseenFrame::Fate::kSound)
+        Log(unseen->damage);
+      if (unseen->fate == worker_link::UnseenFrame::Fate::kNote) continue;
+      if (unseen->damage.pts == target) met = unseen->damage;
       // The record compares pictures only. It notices the gap that this packet
       // leaves when the next picture comes.
-      if (unseen->fate == UnseenFrame::Fate::kLost) continue;
-      pass.verdict = record_.Saw(unseen->pts, unseen->position,
-                                 unseen->fate == UnseenFrame::Fate::kDamaged);
+      if (unseen->fate == worker_link::UnseenFrame::Fate::kLost) continue;
+      pass.verdict =
+          record_.Saw(unseen->damage.pts, unseen->damage.position,
+                      unseen->fate == worker_link::UnseenFrame::Fate::kDamaged);
     } else {
       pass.verdict = record_.SawEnd();
     }
@@ -125,9 +125,9 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
       pass.found = FoundFrame{i, std::move(*published)};
     } else {
       if (!met) {
-        met = Damage{.sign = why_missing_(),
-                     .pts = target,
-                     .duration = index_[i].duration};
+        met = frames::Damage{{.pts = target,
+                              .duration = index_[i].duration,
+                              .sign = why_missing_()}};
       }
       met->frame = i;
       log_.Add(*met);
@@ -140,24 +140,28 @@ Result<FrameFinder::Pass> FrameFinder::Seek(VideoLink& video, uint64_t i,
   }
 }
 
-Result<FrameFinder::Found> FrameFinder::FindByCounting(VideoLink& video,
-                                                       uint64_t i) {
+Result<FrameFinder::Found> FrameFinder::FindByCounting(
+    worker_link::VideoLink& video, uint64_t i) {
   const auto beyond = [&] {
-    return Found(Damage{.sign = why_missing_(), .frame = i});
+    return Found(frames::Damage{{.sign = why_missing_()}, i});
   };
   if (counted_ > 0 && i >= counted_) return beyond();
-  if (!std::exchange(following_, false) || i < position_) {
-    RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kBeginning}));
+  const bool follows = Follows(video);
+  following_ = false;
+  if (!follows || i < position_) {
+    RETURN_IF_ERROR(video.Play(
+        this, {.start = worker_link::PlayRequest::Start::kBeginning}));
     position_ = 0;
   }
   for (;;) {
-    ASSIGN_OR_RETURN(PlayEvent event, video.Await());
-    std::optional<Damage> damage;
-    auto* const published = std::get_if<PublishedFrame>(&event);
+    ASSIGN_OR_RETURN(worker_link::PlayEvent event, video.Await());
+    std::optional<frames::Damage> damage;
+    auto* const published = std::get_if<worker_link::PublishedFrame>(&event);
     if (published) {
-      if (published->damaged) damage = Describe(*published);
-    } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
-      damage = DamageOf(*unseen);
+      if (published->damaged) damage = worker_link::DamageOf(*published);
+    } else if (const auto* unseen =
+                   std::get_if<worker_link::UnseenFrame>(&event)) {
+      damage = unseen->damage;
     } else {
       counted_ = position_;
       return beyond();
@@ -167,7 +171,7 @@ Result<FrameFinder::Found> FrameFinder::FindByCounting(VideoLink& video,
       continue;
     }
     if (damage) {
-      if (HasPlace(*damage)) damage->frame = position_;
+      if (frames::HasPlace(*damage)) damage->frame = position_;
       log_.Add(*damage);
     }
     if (position_++ < i) continue;
@@ -179,17 +183,17 @@ Result<FrameFinder::Found> FrameFinder::FindByCounting(VideoLink& video,
   }
 }
 
-void FrameFinder::Log(const Damage& damage) {
+void FrameFinder::Log(const frames::Damage& damage) {
   // The seek itself may have caused the damage that a pass from a keyframe
   // meets.
   if (!record_.from_beginning()) return;
-  Damage placed = damage;
+  frames::Damage placed = damage;
   if (const auto frame = index_.Find(damage.pts)) placed.frame = *frame;
   log_.Add(placed);
 }
 
-Result<FrameFinder::Found> FrameFinder::FindNearest(VideoLink& video,
-                                                    uint64_t i) {
+Result<FrameFinder::Found> FrameFinder::FindNearest(
+    worker_link::VideoLink& video, uint64_t i) {
   ASSIGN_OR_RETURN(Found found, Find(video, i));
   if (std::holds_alternative<FoundFrame>(found)) return found;
   auto before = Before(i);
@@ -211,7 +215,7 @@ Result<FrameFinder::Found> FrameFinder::FindNearest(VideoLink& video,
 }
 
 Result<FrameFinder::Found> FrameFinder::FindLater(
-    VideoLink& video, uint64_t i, std::optional<uint64_t> before) {
+    worker_link::VideoLink& video, uint64_t i, std::optional<uint64_t> before) {
   for (uint64_t later = i + 1; later < index_.size(); ++later) {
     if (before && Distance(i, *before) <= Distance(i, later)) break;
     if (counted_ > 0 && later >= counted_) break;
@@ -219,14 +223,14 @@ Result<FrameFinder::Found> FrameFinder::FindLater(
     ASSIGN_OR_RETURN(Found other, Find(video, later));
     if (std::holds_alternative<FoundFrame>(other)) return other;
   }
-  return Found(Damage{.frame = i});
+  return Found(frames::Damage{{}, i});
 }
 
 std::optional<uint64_t> FrameFinder::Before(uint64_t i) const {
   if (counted_ > 0) i = std::min(i, counted_);
   while (i-- > 0) {
-    const bool sound =
-        !index_.timestamped() || record_[i] == StraightRecord::Frame::kSound;
+    const bool sound = !index_.timestamped() ||
+                       record_[i] == frames::StraightRecord::Frame::kSound;
     if (sound) return i;
   }
   return std::nullopt;

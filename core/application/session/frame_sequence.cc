@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "core/application/session/unseen_damage.h"
 #include "core/base/status_macros.h"
 #include "ipc/limit_name.h"
 
@@ -19,7 +18,7 @@ namespace {
 // depends on the frames before.
 constexpr size_t kComparedFrames = 3;
 
-// The number of recorded frames that are compared with those of another device.
+// The number of recorded frames that are compared with another device's.
 constexpr size_t kProvingFrames = 64;
 
 // The number of frames among whose packets may be those that libavformat read
@@ -30,52 +29,59 @@ constexpr size_t kProbedFrames = 1'000;
 // Returns the damage that the sequence shows for an event, if any. Frames that
 // a play skips before its first frame are not part of the sequence, and a note
 // is no damage.
-std::optional<Damage> DamageOf(const PlayEvent& event) {
-  if (const auto* published = std::get_if<PublishedFrame>(&event)) {
+std::optional<frames::Damage> DamageOf(const worker_link::PlayEvent& event) {
+  if (const auto* published =
+          std::get_if<worker_link::PublishedFrame>(&event)) {
     if (!published->damaged) return std::nullopt;
-    return Damage{.sign = published->sign,
-                  .pts = published->pts,
-                  .duration = published->duration,
-                  .position = published->position};
+    return worker_link::DamageOf(*published);
   }
-  const auto* unseen = std::get_if<UnseenFrame>(&event);
-  if (!unseen || (unseen->fate != UnseenFrame::Fate::kLost &&
-                  unseen->fate != UnseenFrame::Fate::kNotInIndex)) {
+  const auto* unseen = std::get_if<worker_link::UnseenFrame>(&event);
+  if (!unseen ||
+      (unseen->fate != worker_link::UnseenFrame::Fate::kLost &&
+       unseen->fate != worker_link::UnseenFrame::Fate::kNotInIndex)) {
     return std::nullopt;
   }
-  return DamageOf(*unseen);
+  return unseen->damage;
 }
 
 }  // namespace
 
-Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
-  if (!playing_) RETURN_IF_ERROR(Resume(video));
-  playing_ = true;
+Result<FrameSequence::Event> FrameSequence::Next(
+    worker_link::VideoLink& video) {
+  const bool onward = std::exchange(playing_, false) && video.PlaysFor(this);
+  if (!onward) RETURN_IF_ERROR(Resume(video));
+  auto event = Await(video);
+  playing_ = bool{event};
+  return event;
+}
+
+Result<FrameSequence::Event> FrameSequence::Await(
+    worker_link::VideoLink& video) {
   for (;;) {
-    ASSIGN_OR_RETURN(PlayEvent event, video.Await());
-    if (std::holds_alternative<EndOfStream>(event)) {
+    ASSIGN_OR_RETURN(worker_link::PlayEvent event, video.Await());
+    if (std::holds_alternative<worker_link::EndOfStream>(event)) {
       ended_ = true;
-      return Event(EndOfStream{});
+      return Event(worker_link::EndOfStream{});
     }
     if (LeftOutTooMuch(event)) {
       ascending_ = false;
       RETURN_IF_ERROR(Resume(video));
       continue;
     }
-    if (const auto* unseen = std::get_if<UnseenFrame>(&event);
-        unseen && unseen->fate == UnseenFrame::Fate::kNote) {
-      log_.Add(DamageOf(*unseen));
+    if (const auto* unseen = std::get_if<worker_link::UnseenFrame>(&event);
+        unseen && unseen->fate == worker_link::UnseenFrame::Fate::kNote) {
+      log_.Add(unseen->damage);
       continue;
     }
-    auto* const published = std::get_if<PublishedFrame>(&event);
-    std::optional<Damage> damage = DamageOf(event);
+    auto* const published = std::get_if<worker_link::PublishedFrame>(&event);
+    std::optional<frames::Damage> damage = DamageOf(event);
     if (!published && !damage) continue;
     if (!published && passing_recorded_ && damage->pts <= seen_.back().pts) {
       continue;
     }
     if (damage && damage->not_in_index) {
       // The worker that takes over from a dead one meets it again.
-      if (!gaps_told_.insert(KeyOf(*damage)).second) continue;
+      if (!gaps_told_.insert(frames::KeyOf(*damage)).second) continue;
       log_.Add(*damage);
       return Event(*damage);
     }
@@ -92,9 +98,9 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
             .fingerprint = published ? published->fingerprint : 0,
             .check = published && !damage ? published->check : 0,
             .delivered = delivered});
-    frames_ += damage ? damage->frames : 1;
+    frames_ += damage ? damage->packets : 1;
     if (damage) {
-      if (HasPlace(*damage)) damage->frame = number;
+      if (frames::HasPlace(*damage)) damage->frame = number;
       log_.Add(*damage);
     }
     if (delivered) {
@@ -104,11 +110,11 @@ Result<FrameSequence::Event> FrameSequence::Next(VideoLink& video) {
   }
 }
 
-bool FrameSequence::LeftOutTooMuch(const PlayEvent& event) const {
-  const auto* unseen = std::get_if<UnseenFrame>(&event);
+bool FrameSequence::LeftOutTooMuch(const worker_link::PlayEvent& event) const {
+  const auto* unseen = std::get_if<worker_link::UnseenFrame>(&event);
   return unseen && !passing_recorded_ &&
-         (unseen->fate == UnseenFrame::Fate::kSound ||
-          unseen->fate == UnseenFrame::Fate::kDamaged);
+         (unseen->fate == worker_link::UnseenFrame::Fate::kSound ||
+          unseen->fate == worker_link::UnseenFrame::Fate::kDamaged);
 }
 
 void FrameSequence::Record(Stamp stamp) {
@@ -124,8 +130,9 @@ void FrameSequence::Record(Stamp stamp) {
   ++dropped_;
 }
 
-PlayRequest FrameSequence::PlayTo(size_t seen) const {
-  PlayRequest play{.start = PlayRequest::Start::kBeginning};
+worker_link::PlayRequest FrameSequence::PlayTo(size_t seen) const {
+  worker_link::PlayRequest play{
+      .start = worker_link::PlayRequest::Start::kBeginning};
   if (!seeks_) return play;
   const auto end = seen_.rend();
   const auto begin = end - static_cast<std::ptrdiff_t>(seen + 1);
@@ -135,7 +142,7 @@ PlayRequest FrameSequence::PlayTo(size_t seen) const {
                              : earlier_point_ ? &*earlier_point_
                                               : nullptr;
   if (point == nullptr) return play;
-  play.start = PlayRequest::Start::kPacket;
+  play.start = worker_link::PlayRequest::Start::kPacket;
   play.entry.pts = point->pts;
   play.entry.position = point->position;
   play.entry.check = point->check;
@@ -156,11 +163,12 @@ void FrameSequence::Rewind() {
   passing_recorded_ = false;
 }
 
-Status FrameSequence::Resume(VideoLink& video) {
+Status FrameSequence::Resume(worker_link::VideoLink& video) {
   passing_recorded_ = false;
   if (seen_.empty()) {
-    return video.Play(
-        {.start = PlayRequest::Start::kBeginning, .in_turn = true});
+    return video.Play(this,
+                      {.start = worker_link::PlayRequest::Start::kBeginning,
+                       .in_turn = true});
   }
   ASSIGN_OR_RETURN(const uint64_t same, PlayCompared(video));
   if (std::exchange(other_device_, false)) {
@@ -191,7 +199,7 @@ Status FrameSequence::Resume(VideoLink& video) {
                 "the start, on another device if that happens again");
 }
 
-Result<uint64_t> FrameSequence::PlayCompared(VideoLink& video) {
+Result<uint64_t> FrameSequence::PlayCompared(worker_link::VideoLink& video) {
   // A seek needs ascending timestamps: they give the place to seek to, and show
   // which of the frames that come are recorded already.
   seeks_ = true;
@@ -199,10 +207,10 @@ Result<uint64_t> FrameSequence::PlayCompared(VideoLink& video) {
     const size_t most = other_device_ ? kProvingFrames : kComparedFrames;
     const size_t first = seen_.size() - std::min(seen_.size(), most);
     const size_t entry = other_device_ ? first : seen_.size() - 1;
-    PlayRequest play = PlayTo(entry);
-    if (play.start == PlayRequest::Start::kPacket) {
+    worker_link::PlayRequest play = PlayTo(entry);
+    if (play.start == worker_link::PlayRequest::Start::kPacket) {
       play.skip_before = seen_[first].pts;
-      RETURN_IF_ERROR(video.Play(play));
+      RETURN_IF_ERROR(video.Play(this, play));
       const auto same = DropSeen(video, Entry::kSeek, first);
       if (same && *same > 0) return *same;
       // A failed seek of a worker that lives, like a record that does not
@@ -212,49 +220,52 @@ Result<uint64_t> FrameSequence::PlayCompared(VideoLink& video) {
     }
   }
   if (dropped_ > 0) return uint64_t{0};
-  RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kBeginning}));
+  RETURN_IF_ERROR(
+      video.Play(this, {.start = worker_link::PlayRequest::Start::kBeginning}));
   return DropSeen(video, Entry::kBeginning, 0);
 }
 
-Status FrameSequence::PlayUncompared(VideoLink& video) {
+Status FrameSequence::PlayUncompared(worker_link::VideoLink& video) {
   if (!ascending_) {
-    RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kBeginning}));
+    RETURN_IF_ERROR(video.Play(
+        this, {.start = worker_link::PlayRequest::Start::kBeginning}));
     return DropCounted(video);
   }
   const int64_t last = seen_.back().pts;
   passing_recorded_ = true;
-  PlayRequest play = PlayTo(seen_.size() - 1);
+  worker_link::PlayRequest play = PlayTo(seen_.size() - 1);
   play.skip_before = last == INT64_MAX ? last : last + 1;
-  return video.Play(play);
+  return video.Play(this, play);
 }
 
-Status FrameSequence::DropCounted(VideoLink& video) {
+Status FrameSequence::DropCounted(worker_link::VideoLink& video) {
   for (uint64_t left = next(); left > 0;) {
-    ASSIGN_OR_RETURN(const PlayEvent event, video.Await());
-    if (std::holds_alternative<EndOfStream>(event)) {
+    ASSIGN_OR_RETURN(const worker_link::PlayEvent event, video.Await());
+    if (std::holds_alternative<worker_link::EndOfStream>(event)) {
       return Status(Code::kBadInput,
                     "this device shows fewer frames of it than were delivered "
                     "already; open it again from the start");
     }
     const auto damage = DamageOf(event);
-    const bool recorded = damage
-                              ? !damage->not_in_index
-                              : std::holds_alternative<PublishedFrame>(event);
+    const bool recorded =
+        damage ? !damage->not_in_index
+               : std::holds_alternative<worker_link::PublishedFrame>(event);
     if (recorded) --left;
   }
   return Status();
 }
 
-Result<uint64_t> FrameSequence::DropSeen(VideoLink& video, Entry entry,
-                                         size_t first) {
+Result<uint64_t> FrameSequence::DropSeen(worker_link::VideoLink& video,
+                                         Entry entry, size_t first) {
   // Without its first frames, the record leaves only the seek.
   const bool compares_durations =
       entry == Entry::kSeek && next() <= kProbedFrames && dropped_ == 0;
   for (size_t expected = first; expected < seen_.size();) {
-    ASSIGN_OR_RETURN(PlayEvent event, video.Await());
+    ASSIGN_OR_RETURN(worker_link::PlayEvent event, video.Await());
     Stamp seen;
     bool made_up = false;
-    if (const auto* published = std::get_if<PublishedFrame>(&event)) {
+    if (const auto* published =
+            std::get_if<worker_link::PublishedFrame>(&event)) {
       seen = {.pts = published->pts,
               .duration = published->duration,
               .position = published->position,
@@ -263,14 +274,16 @@ Result<uint64_t> FrameSequence::DropSeen(VideoLink& video, Entry entry,
       // on whether the worker overlaps decoding and converting. A pass from the
       // beginning is right all the same.
       made_up = first == 0 && published->damaged && !shows_damaged_;
-    } else if (const auto* unseen = std::get_if<UnseenFrame>(&event)) {
-      if (unseen->fate != UnseenFrame::Fate::kLost) continue;
+    } else if (const auto* unseen =
+                   std::get_if<worker_link::UnseenFrame>(&event)) {
+      if (unseen->fate != worker_link::UnseenFrame::Fate::kLost) continue;
       // The worker also reports damage between the keyframe and the first frame
       // to compare.
-      if (first > 0 && unseen->pts < seen_[first].pts) continue;
-      seen = {.pts = unseen->pts,
-              .duration = unseen->duration,
-              .position = unseen->position,
+      const frames::Damage& lost = unseen->damage;
+      if (first > 0 && lost.pts < seen_[first].pts) continue;
+      seen = {.pts = lost.pts,
+              .duration = lost.duration,
+              .position = lost.position,
               .fingerprint = 0};
     } else {
       return uint64_t{0};
@@ -283,8 +296,8 @@ Result<uint64_t> FrameSequence::DropSeen(VideoLink& video, Entry entry,
     }
     const Stamp& recorded = seen_[expected];
     // Recordings that were joined may show a part twice, with the same
-    // timestamps and pictures. Only the position tells to which of the two a
-    // seek went. From the beginning the count tells it, and a position there
+    // timestamps and pictures. Only the position shows to which of the two a
+    // seek went. From the beginning the count shows it, and a position there
     // may differ from one that was recorded after a seek.
     if (recorded.pts != seen.pts ||
         (first > 0 && recorded.position != seen.position)) {

@@ -24,13 +24,13 @@ namespace bulkhead::session {
 // A new worker seeks to the last point of access (ipc::IndexEntry::check)
 // before the last recorded frame and decodes from there. Frames that were
 // delivered already come again; the sequence compares them with the record and
-// drops them. The frames that follow are those that the caller waits for. Where
-// there is no such point, or the record does not match (streams that do not
-// seek exactly, timestamps that repeat, durations that libavformat knows only
-// after a seek), the worker decodes from the beginning instead, which always
-// matches unless the file was changed. So it does where timestamps begin anew
-// after the record: a play that leaves out what is before the record would
-// leave out those frames too.
+// drops them. The caller waits for the frames that follow. Where there is no
+// such point, or the record does not match (streams that do not seek exactly,
+// timestamps that repeat, durations that libavformat knows only after a seek),
+// the worker decodes from the beginning instead, which always matches unless
+// the file was changed. It does the same where timestamps begin anew after the
+// record: a play that leaves out what is before the record would leave out
+// those frames too.
 //
 // A worker of another device (failover.h) may make other pictures. Its first
 // play compares more frames, since it is to prove something about a decoder and
@@ -42,17 +42,20 @@ namespace bulkhead::session {
 // first frames, no worker can decode from the beginning any more: where that
 // would be necessary, Next() fails with kResourceExhausted.
 //
-// Errors are those of VideoLink; after an error the caller must call Forget().
-// Not thread-safe.
+// Goes on with the worker's play if that is still its own. It fails as
+// VideoLink does; after an error the sequence begins a new play. Not
+// thread-safe.
 class FrameSequence {
  public:
-  using Event = std::variant<PublishedFrame, Damage, EndOfStream>;
+  using Event = std::variant<worker_link::PublishedFrame, frames::Damage,
+                             worker_link::EndOfStream>;
 
   // `log` receives the damage and the notes that the sequence meets, and must
   // outlive the sequence. With `shows_damaged`, Next() returns a damaged
   // picture as a picture, otherwise as damage. `most_recorded` is the largest
   // number of recorded frames.
-  FrameSequence(DamageLog& log, bool shows_damaged, uint64_t most_recorded)
+  FrameSequence(frames::DamageLog& log, bool shows_damaged,
+                uint64_t most_recorded)
       : log_(log),
         shows_damaged_(shows_damaged),
         most_recorded_(most_recorded) {}
@@ -67,13 +70,10 @@ class FrameSequence {
   void End() { ended_ = true; }
   bool ended() const { return ended_; }
 
-  Result<Event> Next(VideoLink& video);
-  // Forgets the play, because the worker was lost or its play serves another
-  // purpose now. The following Next() starts a new play.
-  void Forget() { playing_ = false; }
+  Result<Event> Next(worker_link::VideoLink& video);
   // Begins again with the first frame.
   void Rewind();
-  // Records that the next play is that of another device.
+  // Records that the next play is another device's.
   void ChangeDevice() { other_device_ = !seen_.empty(); }
   // Returns what that play showed of the recorded frames, once.
   std::optional<Comparison> TakeComparison() {
@@ -91,43 +91,45 @@ class FrameSequence {
     bool delivered = false;
   };
 
+  Result<Event> Await(worker_link::VideoLink& video);
   // Returns whether the play of a new worker, after the frames that come
   // again, left out a frame for its early timestamp. Timestamps that repeat, as
   // in recordings that were joined, have such frames, and the caller waits for
   // them.
-  bool LeftOutTooMuch(const PlayEvent& event) const;
+  bool LeftOutTooMuch(const worker_link::PlayEvent& event) const;
   void Record(Stamp stamp);
   // Returns a play that begins at the last point of access at or before the
   // frame `seen` of the record; at the beginning if there is none, or if the
   // worker cannot seek.
-  PlayRequest PlayTo(size_t seen) const;
+  worker_link::PlayRequest PlayTo(size_t seen) const;
   // Starts a play whose next event is the first one that is not recorded.
-  Status Resume(VideoLink& video);
+  Status Resume(worker_link::VideoLink& video);
   // Starts a play that comes to the end of the record, and compares the frames
   // that come again with the record. Returns how many agree: all of them, or 0.
-  Result<uint64_t> PlayCompared(VideoLink& video);
+  Result<uint64_t> PlayCompared(worker_link::VideoLink& video);
   // Does the same without comparing.
-  Status PlayUncompared(VideoLink& video);
+  Status PlayUncompared(worker_link::VideoLink& video);
   // Where a play began.
   enum class Entry { kSeek, kBeginning };
   // Drops the frames of the record from `first` on as they come again. Returns
   // their number, or 0 if the frames that come differ from the record.
-  Result<uint64_t> DropSeen(VideoLink& video, Entry entry, size_t first);
+  Result<uint64_t> DropSeen(worker_link::VideoLink& video, Entry entry,
+                            size_t first);
   // Drops as many frames as were recorded, whatever they show.
-  Status DropCounted(VideoLink& video);
+  Status DropCounted(worker_link::VideoLink& video);
 
-  DamageLog& log_;
+  frames::DamageLog& log_;
   const bool shows_damaged_;
   const uint64_t most_recorded_;
   std::deque<Stamp> seen_;
-  std::optional<Stamp> earlier_point_;  // the last one before those of seen_
-  std::set<GapKey> gaps_told_;          // missing ends since the last of seen_
-  uint64_t dropped_ = 0;  // frames that were before those of seen_
+  std::optional<Stamp> earlier_point_;  // the last one before seen_
+  std::set<frames::GapKey> gaps_told_;  // missing ends since the last of seen_
+  uint64_t dropped_ = 0;                // frames before seen_
   uint64_t frames_ = 0;
   bool ascending_ = true;  // all of seen_ have timestamps, in ascending order
   bool ended_ = false;
-  bool playing_ = false;           // the worker's play continues after seen_
-  bool other_device_ = false;      // the record is that of another device
+  bool playing_ = false;           // its play continues after seen_
+  bool other_device_ = false;      // the record is another device's
   size_t without_prints_ = 0;      // the first of seen_, made by another device
   bool seeks_ = true;              // the latest worker could seek
   bool passing_recorded_ = false;  // the play may still tell of recorded frames

@@ -15,27 +15,31 @@ constexpr uint64_t kMaxWindow = 64;
 
 }  // namespace
 
-Result<FrameFinder::Found> NearbyFinder::Find(VideoLink& video, uint64_t i) {
+Result<FrameFinder::Found> NearbyFinder::Find(worker_link::VideoLink& video,
+                                              uint64_t i) {
   const int64_t earliest = index_[i].pts - allowance_;
-  const bool onward = std::exchange(following_, false) && i == position_ + 1;
+  const bool onward = std::exchange(following_, false) &&
+                      video.PlaysFor(this) && i == position_ + 1;
   if (!onward) {
     window_ = 1;
-    RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kKeyframe,
-                                .keyframe_before = earliest,
-                                .skip_before = earliest,
-                                .max_frames = window_}));
+    RETURN_IF_ERROR(
+        video.Play(this, {.start = worker_link::PlayRequest::Start::kKeyframe,
+                          .keyframe_before = earliest,
+                          .skip_before = earliest,
+                          .max_frames = window_}));
   }
   for (;;) {
-    ASSIGN_OR_RETURN(PlayEvent event, video.Await());
-    if (std::holds_alternative<UnseenFrame>(event)) continue;
-    if (std::holds_alternative<Paused>(event)) {
+    ASSIGN_OR_RETURN(worker_link::PlayEvent event, video.Await());
+    if (std::holds_alternative<worker_link::UnseenFrame>(event)) continue;
+    if (std::holds_alternative<worker_link::Paused>(event)) {
       window_ = std::min(2 * window_, kMaxWindow);
-      RETURN_IF_ERROR(video.Play({.start = PlayRequest::Start::kOnward,
-                                  .skip_before = earliest,
-                                  .max_frames = window_}));
+      RETURN_IF_ERROR(
+          video.Play(this, {.start = worker_link::PlayRequest::Start::kOnward,
+                            .skip_before = earliest,
+                            .max_frames = window_}));
       continue;
     }
-    auto* const published = std::get_if<PublishedFrame>(&event);
+    auto* const published = std::get_if<worker_link::PublishedFrame>(&event);
     if (!published) {
       return Status(Code::kOutOfRange, "the stream ends before frame " +
                                            std::to_string(i) +
@@ -51,11 +55,9 @@ Result<FrameFinder::Found> NearbyFinder::Find(VideoLink& video, uint64_t i) {
                         std::to_string(i) + "; use the seek_mode exact");
     }
     if (published->damaged && !shows_damaged_) {
-      return FrameFinder::Found(Damage{.sign = published->sign,
-                                       .frame = i,
-                                       .pts = published->pts,
-                                       .duration = published->duration,
-                                       .position = published->position});
+      frames::Damage damage = worker_link::DamageOf(*published);
+      damage.frame = i;
+      return FrameFinder::Found(std::move(damage));
     }
     following_ = true;
     position_ = i;

@@ -21,25 +21,24 @@ namespace bulkhead::session {
 // Limits::index_frames bounds the frames without a timestamp.
 //
 // Find() returns kOutOfRange if the stream ends before the frame, and kBadInput
-// if no frame is that near. Otherwise Find() and Forget() behave as those of
-// FrameFinder.
+// if no frame is that near. Otherwise it behaves as FrameFinder's.
 class NearbyFinder {
  public:
   // `index` must outlive the finder. `allowance` is half the duration of a
   // frame, in the time base. `shows_damaged` means what it means to
   // FrameFinder.
-  NearbyFinder(const FrameIndex& index, int64_t allowance, bool shows_damaged)
+  NearbyFinder(const frames::FrameIndex& index, int64_t allowance,
+               bool shows_damaged)
       : index_(index), allowance_(allowance), shows_damaged_(shows_damaged) {}
 
   // `i` must be less than index.size().
-  Result<FrameFinder::Found> Find(VideoLink& video, uint64_t i);
-  void Forget() { following_ = false; }
+  Result<FrameFinder::Found> Find(worker_link::VideoLink& video, uint64_t i);
 
  private:
-  const FrameIndex& index_;
+  const frames::FrameIndex& index_;
   const int64_t allowance_;
   const bool shows_damaged_;
-  bool following_ = false;  // the worker's play continues after position_
+  bool following_ = false;  // its play continues after position_
   uint64_t position_ = 0;   // the last frame found
   uint64_t window_ = 1;     // frames decoded ahead; doubled whenever used up
 };

@@ -15,18 +15,20 @@ namespace bulkhead::session {
 namespace schema = ipc::schema;
 
 Result<ContainerMetadata> ProbeSession::Run(
-    std::shared_ptr<SupervisorLink> supervisor, const Source& source,
-    const ProbeOptions& options, const Limits& limits) {
-  ASSIGN_OR_RETURN(MediaInput input, MediaInput::Open(source));
-  auto cancel = CancelSignal::Of(options.cancellation);
+    std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+    const Source& source, const ProbeOptions& options, const Limits& limits) {
+  ASSIGN_OR_RETURN(worker_link::MediaInput input,
+                   worker_link::MediaInput::Open(source));
+  auto cancel = supervisor_link::CancelSignal::Of(options.cancellation);
   return Run(std::move(supervisor), std::move(input), options, limits,
              std::move(cancel));
 }
 
 Result<ContainerMetadata> ProbeSession::Run(
-    std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
-    const ProbeOptions& options, const Limits& limits,
-    std::shared_ptr<CancelSignal> cancel) {
+    std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+    worker_link::MediaInput input, const ProbeOptions& options,
+    const Limits& limits,
+    std::shared_ptr<supervisor_link::CancelSignal> cancel) {
   ProbeSession session(std::move(supervisor), std::move(input), options, limits,
                        std::move(cancel));
   RETURN_IF_ERROR(session.recovery_.Open());
@@ -39,45 +41,49 @@ Result<ContainerMetadata> ProbeSession::Run(
   return std::move(session.container_);
 }
 
-ProbeSession::ProbeSession(std::shared_ptr<SupervisorLink> supervisor,
-                           MediaInput input, const ProbeOptions& options,
-                           const Limits& limits,
-                           std::shared_ptr<CancelSignal> cancel)
+ProbeSession::ProbeSession(
+    std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+    worker_link::MediaInput input, const ProbeOptions& options,
+    const Limits& limits, std::shared_ptr<supervisor_link::CancelSignal> cancel)
     : input_(std::move(input)),
       limits_(limits),
       allowed_(options.allowed),
-      recovery_(std::move(supervisor), input_,
-                {.device = options.device,
-                 .input_key = DescriptionKey(input_.identity()),
-                 .request = {},
-                 .observer = {},
-                 .limits = limits,
-                 .cancel = std::move(cancel),
-                 .vet = {}},
-                *this) {}
+      recovery_(
+          std::move(supervisor), input_,
+          {.device = options.device,
+           .input_key = supervisor_link::DescriptionKey(input_.identity()),
+           .request = {},
+           .observer = {},
+           .limits = limits,
+           .cancel = std::move(cancel),
+           .vetting = {}},
+          *this) {}
 
-Status ProbeSession::OpenOn(WorkerLink& link, uint32_t /*incarnation*/) {
-  return Describe(link, false);
+Result<bool> ProbeSession::OpenOn(worker_link::WorkerLink& link,
+                                  uint32_t /*incarnation*/) {
+  RETURN_IF_ERROR(Describe(link, false));
+  return true;
 }
 
 void ProbeSession::WorkerLost(bool /*kept*/) {}
 
-Status ProbeSession::Describe(WorkerLink& link, bool scan) {
+Status ProbeSession::Describe(worker_link::WorkerLink& link, bool scan) {
   link.SetLastRequest(scan ? "describe after a scan" : "describe");
   const std::string name_hint = input_.name_hint();
   RETURN_IF_ERROR(link.Send(
-      kSmallRequestWords + name_hint.size() / 8 + AllowedWords(allowed_),
+      worker_protocol::kSmallRequestWords + name_hint.size() / 8 +
+          worker_protocol::AllowedWords(allowed_),
       [&](schema::Request::Builder request) {
         auto describe = request.initDescribe();
         describe.setNameHint(name_hint);
         describe.setMediaBytes(input_.bytes());
         describe.setScan(scan);
         describe.setMaxStreams(limits_.streams);
-        WriteAllowed(allowed_, describe.initAllowed());
+        worker_protocol::WriteAllowed(allowed_, describe.initAllowed());
       }));
   container_known_ = false;
   const auto step = scan ? &Deadlines::scan : &Deadlines::open;
-  StepDeadline deadline = link.Within(step);
+  worker_protocol::StepDeadline deadline = link.Within(step);
   packets_scanned_ = 0;
   while (!container_known_ || container_.streams.size() < stream_count_) {
     RETURN_IF_ERROR(link.Receive(
@@ -102,7 +108,7 @@ Status ProbeSession::Describe(WorkerLink& link, bool scan) {
   return Status();
 }
 
-Status ProbeSession::CheckScanned(WorkerLink& link,
+Status ProbeSession::CheckScanned(worker_link::WorkerLink& link,
                                   uint64_t packets_untrusted) {
   packets_scanned_ += schema::PACKETS_PER_REPORT;
   if (container_known_ || packets_untrusted != packets_scanned_) {
@@ -116,7 +122,8 @@ Status ProbeSession::CheckScanned(WorkerLink& link,
 }
 
 Status ProbeSession::TakeIfValid(
-    WorkerLink& link, schema::Described::Reader described_untrusted) {
+    worker_link::WorkerLink& link,
+    schema::Described::Reader described_untrusted) {
   switch (described_untrusted.which()) {
     case schema::Described::SCANNED:
       return link.Misbehaved("it scanned out of turn");
@@ -124,11 +131,11 @@ Status ProbeSession::TakeIfValid(
       if (container_known_) {
         return link.Misbehaved("it described the container twice");
       }
-      auto claimed = ValidateContainer(described_untrusted.getContainer(),
-                                       limits_.streams);
+      auto claimed = worker_protocol::ValidateContainer(
+          described_untrusted.getContainer(), limits_.streams);
       if (!claimed) return link.Misbehaved(claimed.error().message());
       const Status allowed =
-          CheckContainer(allowed_, claimed->container.format);
+          worker_protocol::CheckContainer(allowed_, claimed->container.format);
       if (!allowed.ok()) return link.Misbehaved(allowed.message());
       container_ = std::move(claimed->container);
       stream_count_ = claimed->stream_count;
@@ -139,7 +146,8 @@ Status ProbeSession::TakeIfValid(
       if (!container_known_) {
         return link.Misbehaved("it reported a stream of nothing");
       }
-      auto stream = ValidateStream(described_untrusted.getStream(), container_);
+      auto stream = worker_protocol::ValidateStream(
+          described_untrusted.getStream(), container_);
       if (!stream) return link.Misbehaved(stream.error().message());
       container_.streams.push_back(*std::move(stream));
       break;

@@ -19,33 +19,37 @@ namespace bulkhead::session {
 class ProbeSession : private WorkerRecovery::Client {
  public:
   static Result<ContainerMetadata> Run(
-      std::shared_ptr<SupervisorLink> supervisor, const Source& source,
-      const ProbeOptions& options, const Limits& limits);
+      std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+      const Source& source, const ProbeOptions& options, const Limits& limits);
   // As above, for an input that is open already. `cancel` replaces the
   // cancellation in `options`.
   static Result<ContainerMetadata> Run(
-      std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
-      const ProbeOptions& options, const Limits& limits,
-      std::shared_ptr<CancelSignal> cancel);
+      std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+      worker_link::MediaInput input, const ProbeOptions& options,
+      const Limits& limits,
+      std::shared_ptr<supervisor_link::CancelSignal> cancel);
 
  private:
-  ProbeSession(std::shared_ptr<SupervisorLink> supervisor, MediaInput input,
-               const ProbeOptions& options, const Limits& limits,
-               std::shared_ptr<CancelSignal> cancel);
+  ProbeSession(std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+               worker_link::MediaInput input, const ProbeOptions& options,
+               const Limits& limits,
+               std::shared_ptr<supervisor_link::CancelSignal> cancel);
 
-  Status OpenOn(WorkerLink& link, uint32_t incarnation) override;
+  Result<bool> OpenOn(worker_link::WorkerLink& link,
+                      uint32_t incarnation) override;
   void WorkerLost(bool kept) override;
 
   // Asks for the description and fills container_. With `scan`, the worker
   // reads all packets first.
-  Status Describe(WorkerLink& link, bool scan);
+  Status Describe(worker_link::WorkerLink& link, bool scan);
   // Checks a report of the number of packets that the worker has read.
-  Status CheckScanned(WorkerLink& link, uint64_t packets_untrusted);
+  Status CheckScanned(worker_link::WorkerLink& link,
+                      uint64_t packets_untrusted);
   // Adds one part of the answer to container_.
-  Status TakeIfValid(WorkerLink& link,
+  Status TakeIfValid(worker_link::WorkerLink& link,
                      ipc::schema::Described::Reader described_untrusted);
 
-  const MediaInput input_;
+  const worker_link::MediaInput input_;
   const Limits limits_;
   const AllowedMedia allowed_;
   // The part of the description that has arrived. The streams arrive after the

@@ -40,8 +40,10 @@ bool IsDrawn(double share) {
 }
 
 // Returns why the stream cannot have a shadow; empty if it can.
-std::string Obstacle(const StartedWorker& started, const std::string& against,
-                     const MediaInput& input, const VideoOptions& options) {
+std::string Obstacle(const supervisor_link::StartedWorker& started,
+                     const std::string& against,
+                     const worker_link::MediaInput& input,
+                     const VideoOptions& options) {
   if (started.device == against || started.device == against + ":0") {
     return "it is on device " + started.device +
            ", with which it is to be compared; choose another one for "
@@ -68,12 +70,11 @@ std::string Obstacle(const StartedWorker& started, const std::string& against,
 
 }  // namespace
 
-std::unique_ptr<ShadowFeed> ShadowFeed::Draw(SupervisorLink& supervisor,
-                                             const StartedWorker& started,
-                                             const MediaInput& input,
-                                             const VideoOptions& options,
-                                             const VideoMetadata& metadata,
-                                             const Limits& limits) {
+std::unique_ptr<ShadowFeed> ShadowFeed::Draw(
+    supervisor_link::SupervisorLink& supervisor,
+    const supervisor_link::StartedWorker& started,
+    const worker_link::MediaInput& input, const VideoOptions& options,
+    const VideoMetadata& metadata, const Limits& limits) {
   const auto& shadow = supervisor.shadow();
   if (!shadow || !IsDrawn(shadow->share)) return nullptr;
   std::string obstacle = Obstacle(started, shadow->against, input, options);
@@ -93,7 +94,7 @@ std::unique_ptr<ShadowFeed> ShadowFeed::Draw(SupervisorLink& supervisor,
     out.setStepMs(
         std::max({deadlines.open, deadlines.seek, deadlines.frame}).count());
     auto open = out.initOpen();
-    WriteOpening(
+    worker_protocol::WriteOpening(
         {.kind = schema::StreamKind::VIDEO,
          .stream_index = metadata.stream_index,
          .threads = options.threads,
@@ -105,8 +106,8 @@ std::unique_ptr<ShadowFeed> ShadowFeed::Draw(SupervisorLink& supervisor,
              std::min({deadlines.open, deadlines.seek, deadlines.frame}) / 2,
          .allowed = options.allowed},
         open);
-    open.setIgnoreErrors(IgnoresErrors(options.on_corrupt));
-    WriteOutput(options, /*known=*/nullptr, open.initOutput());
+    open.setIgnoreErrors(supervisor_link::IgnoresErrors(options.on_corrupt));
+    worker_link::WriteOutput(options, /*known=*/nullptr, open.initOutput());
   };
   std::vector<int> descriptors;
   if (compared) descriptors.push_back(input.fd());
@@ -121,7 +122,8 @@ ShadowFeed::ShadowFeed(std::string backend, const VideoMetadata& metadata,
                        uint64_t key, ipc::UniqueFd socket)
     : backend_(std::move(backend)),
       time_base_(metadata.time_base),
-      bytes_per_pixel_(ipc::BytesPerPixel(ElementOf(metadata.dtype))),
+      bytes_per_pixel_(
+          ipc::BytesPerPixel(worker_link::ElementOf(metadata.dtype))),
       hasher_(key),
       socket_(std::move(socket)) {}
 
@@ -140,10 +142,11 @@ bool ShadowFeed::wants_hashes() {
   return wants_hashes_;
 }
 
-void ShadowFeed::Show(const WorkerLink* worker, const PublishedFrame& frame,
-                      uint64_t number, bool in_order) {
+void ShadowFeed::Show(const std::string& backend,
+                      const worker_link::PublishedFrame& frame, uint64_t number,
+                      bool in_order) {
   if (!socket_) return;
-  if (!worker || worker->started().backend != backend_) {
+  if (backend != backend_) {
     socket_.reset();
     return;
   }
@@ -152,7 +155,7 @@ void ShadowFeed::Show(const WorkerLink* worker, const PublishedFrame& frame,
   shown.setNumber(number);
   shown.setPts(frame.pts);
   if (frame.pts != ipc::kNoTimestamp) {
-    shown.setSeconds(Seconds(frame.pts, time_base_));
+    shown.setSeconds(worker_protocol::Seconds(frame.pts, time_base_));
   }
   if (wants_hashes()) {
     shown.setHash(hasher_(frame.lease->pixels(), frame.width, frame.height,

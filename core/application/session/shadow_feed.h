@@ -18,37 +18,37 @@
 
 namespace bulkhead::session {
 
-// Tells bulkheadd what the caller gets of one video stream, so that it can be
-// compared with another device's pictures (HostOptions::shadow). bulkheadd does
-// the rest: it has the other worker, the counts and the trial
+// Reports to bulkheadd what the caller gets of one video stream, to be compared
+// with another device's pictures (HostOptions::shadow). bulkheadd does the
+// rest: it has the other worker, the counts and the trial
 // (core/supervisor/shadow).
 //
 // Sends a hash of each frame over a socket of its own and does not wait: what
 // the socket has no room for is counted instead. Only the end of the stream
 // waits, and for as long as closing a session does, if frames were counted that
-// could not be told. Once bulkheadd compares no more, frames are told without a
+// could not be sent. Once bulkheadd compares no more, frames are sent without a
 // hash, so that they are counted; a socket that bulkheadd has closed ends the
-// feed. The pixels that are hashed are those in the slot at that moment; a
-// worker that changes them later is not noticed.
+// feed. It hashes the pixels that are in the slot at that moment; a worker that
+// changes them later is not noticed.
 //
 // Owned by the session. Not thread-safe.
 class ShadowFeed {
  public:
   // Returns null if the stream was not drawn. `started` is the worker that has
   // opened the stream.
-  static std::unique_ptr<ShadowFeed> Draw(SupervisorLink& supervisor,
-                                          const StartedWorker& started,
-                                          const MediaInput& input,
-                                          const VideoOptions& options,
-                                          const VideoMetadata& metadata,
-                                          const Limits& limits);
+  static std::unique_ptr<ShadowFeed> Draw(
+      supervisor_link::SupervisorLink& supervisor,
+      const supervisor_link::StartedWorker& started,
+      const worker_link::MediaInput& input, const VideoOptions& options,
+      const VideoMetadata& metadata, const Limits& limits);
   ~ShadowFeed();
 
-  // Tells of a frame that `worker` has published, which may be null. `in_order`
-  // is true for Next(). Frames of another backend end the feed: the shadow is
-  // of the one that the stream began on.
-  void Show(const WorkerLink* worker, const PublishedFrame& frame,
-            uint64_t number, bool in_order);
+  // Reports a frame that a worker of `backend` has published. `in_order` is
+  // true for Next(). Frames of another backend end the feed: the shadow belongs
+  // to the backend that the stream began on.
+  void Show(const std::string& backend,
+            const worker_link::PublishedFrame& frame, uint64_t number,
+            bool in_order);
   // Says that Next() has come to the end, after `frames` frames.
   void End(uint64_t frames);
 

@@ -12,8 +12,8 @@
 
 namespace bulkhead::session {
 
-// Compares streams with what devices declare. Pure functions. What is unknown
-// of either rules nothing out.
+// Compares streams with what devices declare. Pure functions. What a stream or
+// a device does not state rules nothing out.
 
 // Returns the stream that a decoder opens, as the session protocol defines it;
 // null if there is none of the kind.

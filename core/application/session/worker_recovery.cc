@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/application/session/device_vetting.h"
 #include "core/application/supervisor_link/input_refusal.h"
 #include "core/base/application_limits.h"
 #include "core/base/status_macros.h"
@@ -15,28 +16,40 @@
 
 namespace bulkhead::session {
 
-WorkerRecovery::WorkerRecovery(std::shared_ptr<SupervisorLink> supervisor,
-                               const MediaInput& input, Settings settings,
-                               Client& client)
+WorkerRecovery::WorkerRecovery(
+    std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+    const worker_link::MediaInput& input, Settings settings, Client& client)
     : supervisor_(std::move(supervisor)),
+      process_(supervisor_->process()),
       input_(input),
       settings_(std::move(settings)),
       cancel_(settings_.cancel),
       client_(client),
-      counter_(supervisor_->CountSession()),
+      counting_(supervisor_->CountSession()),
+      counter_(counting_.counter()),
       account_(settings_.limits),
       call_began_(std::chrono::steady_clock::now()) {}
 
 Status WorkerRecovery::BeginCall() {
   call_began_ = std::chrono::steady_clock::now();
-  RETURN_IF_ERROR(supervisor_->CheckProcess());
-  return cancel_->Take() ? Cancelled().WithContext(input_.name()) : Status();
+  if (process_.forked()) return supervisor_link::ForkedError();
+  return cancel_->Take()
+             ? supervisor_link::Cancelled().WithContext(input_.name())
+             : Status();
+}
+
+Status WorkerRecovery::Open() {
+  Status opened = Run(Step::kOpen, [] { return Status(); });
+  // Before a worker was met, nobody knows what the input is.
+  return vetted_ && settings_.vetting
+             ? settings_.vetting->Explain(std::move(opened))
+             : opened;
 }
 
 Status WorkerRecovery::Ready(Step asked) {
-  account_.Ask(asked);
+  awaited_.asked = asked;
   // Between the attempts of a call too, whose waits may all be short.
-  if (cancel_->Take()) return Cancelled();
+  if (cancel_->Take()) return supervisor_link::Cancelled();
   if (!link_) RETURN_IF_ERROR(StartWorker());
   return CheckPoisoned();
 }
@@ -73,7 +86,7 @@ bool WorkerRecovery::GoOnElsewhere(const Status& failure) {
   lost_.reset();
   stats_.failover = {.from = device_.empty() ? settings_.device : device_,
                      .to = elsewhere->device,
-                     .frame = account_.wanted(),
+                     .frame = awaited_.frame(),
                      .proof = progressed_ ? Failover::Proof::kNone
                                           : Failover::Proof::kNothingBefore,
                      .cause = failure};
@@ -81,7 +94,7 @@ bool WorkerRecovery::GoOnElsewhere(const Status& failure) {
   settings_.device = elsewhere->device;
   settings_.input_key = elsewhere->input_key;
   settings_.request = elsewhere->request;
-  settings_.vet = elsewhere->vet;
+  settings_.vetting = elsewhere->vetting;
   settings_.elsewhere = nullptr;
   vetted_ = false;
   // The other device has attempts and time of its own.
@@ -138,35 +151,41 @@ void WorkerRecovery::EndEpisode(const std::string& outcome) {
   episode_.reset();
 }
 
-ObservedExit WorkerRecovery::DescribeStep() const {
-  ObservedExit seen{.position = account_.position(),
-                    .position_text = PositionText(),
-                    .attempt = account_.attempt(),
-                    .input = input_.Identify(),
-                    .request = settings_.request};
-  seen.request.kind = account_.asked();
-  seen.request.frame = account_.wanted();
+supervisor_link::ObservedExit WorkerRecovery::DescribeStep() const {
+  supervisor_link::ObservedExit seen{.position = awaited_.position(),
+                                     .position_text = PositionText(),
+                                     .attempt = account_.attempt(),
+                                     .input = input_.Identify(),
+                                     .request = settings_.request};
+  seen.request.kind = awaited_.asked;
+  seen.request.frame = awaited_.frame();
   return seen;
 }
 
 Status WorkerRecovery::StartWorker() {
-  SessionRequest request{.device = settings_.device,
-                         .audio = settings_.request.audio,
-                         .alone = stats_.restarts > 0,
-                         .input = settings_.input_key,
-                         .path = input_.name(),
-                         .counter = counter_.place(),
-                         .worker_bytes = settings_.limits.worker_bytes,
-                         .session_bytes = settings_.limits.session_bytes};
-  if (!vetted_) request.vet = settings_.vet;
-  const std::unique_ptr<WorkerLink> lost = std::move(lost_);
+  supervisor_link::SessionRequest request{
+      .device = settings_.device,
+      .audio = settings_.request.audio,
+      .alone = stats_.restarts > 0,
+      .input = settings_.input_key,
+      .path = input_.name(),
+      .counter = counting_.place(),
+      .worker_bytes = settings_.limits.worker_bytes,
+      .session_bytes = settings_.limits.session_bytes};
+  if (!vetted_ && settings_.vetting) {
+    request.vet = [this](const std::string& describer) {
+      return settings_.vetting->Vet(describer);
+    };
+  }
+  const std::unique_ptr<worker_link::WorkerLink> lost = std::move(lost_);
   // A version on which a worker died and delivered nothing is not preferred.
   if (lost && delivered_) {
     request.continues = lost->started().session;
     request.continues_generation = lost->started().generation;
   }
   delivered_ = false;
-  ASSIGN_OR_RETURN(link_, WorkerLink::Start(supervisor_, std::move(request),
+  ASSIGN_OR_RETURN(
+      link_, worker_link::WorkerLink::Start(supervisor_, std::move(request),
                                             input_, cancel_));
   // Keeps the device for the observer, which may be called after the link is
   // gone.
@@ -175,9 +194,17 @@ Status WorkerRecovery::StartWorker() {
   if (opened.ok()) {
     stats_.worker_start = link_->start_time();
     vetted_ = true;
-    opened = client_.OpenOn(*link_, ++incarnation_);
+    const auto same = client_.OpenOn(*link_, ++incarnation_);
+    if (!same) opened = same.error();
+    if (same && !*same) {
+      opened = Status(
+          Code::kBadInput,
+          "it was opened again in a new worker and has another stream now "
+          "(another size, codec or index): the file was changed meanwhile; "
+          "open it again from the start");
+    }
   }
-  if (opened.ok()) account_.Opened();
+  awaited_.opened = opened.ok();
   // A living worker without a stream is of no use. The link to a dead one is
   // kept until AccountDeath() has asked how the worker ended.
   if (!opened.ok() && !link_->dead()) DropWorker();
@@ -187,23 +214,23 @@ Status WorkerRecovery::StartWorker() {
 void WorkerRecovery::DropWorker() {
   client_.WorkerLost(/*kept=*/false);
   link_.reset();
-  account_.Closed();
+  awaited_.opened = false;
 }
 
 Status WorkerRecovery::CheckPoisoned() const {
   const auto& poisoned = link_->started().poisoned;
   const auto here =
       std::find_if(poisoned.begin(), poisoned.end(), [this](const auto& known) {
-        return known.position == account_.position();
+        return known.position == awaited_.position();
       });
-  return here == poisoned.end()
-             ? Status()
-             : RefusalOf(*here, unit(), link_->started().device);
+  return here == poisoned.end() ? Status()
+                                : supervisor_link::RefusalOf(
+                                      *here, unit(), link_->started().device);
 }
 
 Status WorkerRecovery::AccountDeath(const Status& death) {
   if (!episode_) episode_ = Episode{.began = std::chrono::steady_clock::now()};
-  ExitVerdict verdict;
+  supervisor_link::ExitVerdict verdict;
   if (link_) verdict = link_->TakeExit(DescribeStep());
   ExitReport& report = verdict.report;
   report.position = PositionText();
@@ -211,7 +238,7 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
   episode_->last = report;
   if (report.crash) episode_->crashes.push_back(report.crash);
   ++stats_.restarts;
-  counter_.AddRestart();
+  counter_.restarts.fetch_add(1, std::memory_order_relaxed);
   if (!link_) {
     stats_.last_cause = death.message();
   } else if (report.kind == ExitReport::Kind::kUnknown &&
@@ -226,13 +253,14 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
   if (link_) {
     client_.WorkerLost(link_->End());
     lost_ = std::move(link_);
-    account_.Closed();
+    awaited_.opened = false;
   }
 
   const bool overdue = (std::chrono::steady_clock::now() - call_began_) /
-                           StepDeadline::kMostTimeouts >
+                           worker_protocol::StepDeadline::kMostTimeouts >
                        supervisor_->deadlines().frame;
-  const auto given_up = account_.Count(death.code(), verdict, overdue);
+  const auto given_up =
+      account_.Count(awaited_, death.code(), verdict, overdue);
   if (!given_up) return Status();
   lost_.reset();
   std::string message = death.message() + " at " + report.position + end;
@@ -262,14 +290,14 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
 }
 
 void WorkerRecovery::Acquit() {
-  if (!account_.blamed()) return;
-  supervisor_->FrameDelivered(link_->started(), account_.position());
+  if (!any_died() || !account_.blamed()) return;
+  supervisor_->FrameDelivered(link_->started(), awaited_.position());
 }
 
 void WorkerRecovery::Progressed() {
-  counter_.AddFrame();
+  counter_.frames.fetch_add(1, std::memory_order_relaxed);
   Acquit();
-  account_.Progressed();
+  if (any_died()) account_.Progressed();
   delivered_ = true;
   progressed_ = true;
 }
@@ -279,7 +307,8 @@ const char* WorkerRecovery::unit() const {
 }
 
 std::string WorkerRecovery::PositionText() const {
-  return input_.name() + ", " + Describe(account_.position(), unit());
+  return input_.name() + ", " +
+         supervisor_link::Describe(awaited_.position(), unit());
 }
 
 }  // namespace bulkhead::session

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <kj/common.h>
+
+#include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,21 +17,25 @@
 #include "core/application/session/failover.h"
 #include "core/application/supervisor_link/cancel_signal.h"
 #include "core/application/supervisor_link/exit_verdict.h"
+#include "core/application/supervisor_link/fork_mark.h"
 #include "core/application/supervisor_link/observed_exit.h"
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/application/worker_link/media_input.h"
 #include "core/application/worker_link/worker_link.h"
+#include "core/control/session_counters.h"
 #include "core/include/bulkhead/crashes.h"
 #include "core/include/bulkhead/host.h"
 
 namespace bulkhead::session {
+
+class DeviceVetting;
 
 // Keeps a session supplied with a worker. Starts a worker when one is needed
 // and lets the session open its stream on the worker. When the worker dies,
 // accounts for the death and repeats the interrupted step with another worker,
 // until the step is done or DeathAccount gives up.
 //
-//     return recovery_.Run(DeathAccount::Step::kNext, [&]() -> Result<Frame> {
+//     return recovery_.Run(Step::kNext, number, [&]() -> Result<Frame> {
 //       ... recovery_.link() lives and has the stream open ...
 //     });
 //
@@ -57,20 +63,23 @@ namespace bulkhead::session {
 // Not thread-safe.
 class WorkerRecovery {
  public:
-  using Step = DeathAccount::Step;
+  using Step = Awaited::Step;
 
   // The session that owns the recovery.
   class Client {
    public:
     // Opens the stream of the session on a worker that has been given the
-    // input. `incarnation` is 1 for the first worker of the session.
-    virtual Status OpenOn(WorkerLink& link, uint32_t incarnation) = 0;
-    // Tells the session that the link is about to be destroyed. Unless `kept`,
-    // no other worker can get the memory that this one was given: it may still
-    // write there, or bulkheadd keeps no descriptor of it.
+    // input. `link` stays valid until WorkerLost(). `incarnation` is 1 for the
+    // first worker of the session. Returns false if an earlier worker found
+    // another stream in the input.
+    virtual Result<bool> OpenOn(worker_link::WorkerLink& link,
+                                uint32_t incarnation) = 0;
+    // Says to the session that the link, and the play on it, are about to be
+    // destroyed. Unless `kept`, no other worker can get the memory that this
+    // one was given: it may still write there, or bulkheadd keeps no descriptor
+    // of it.
     virtual void WorkerLost(bool kept) = 0;
-    // Tells the session that all later workers are those of
-    // Settings::elsewhere.
+    // Says to the session that all later workers are from Settings::elsewhere.
     virtual void DeviceChanged() {}
 
    protected:
@@ -83,53 +92,58 @@ class WorkerRecovery {
     Crash::Request request;     // the options; the rest is filled in at a death
     RecoveryObserver observer;  // may be empty
     Limits limits;
-    std::shared_ptr<CancelSignal> cancel;
+    std::shared_ptr<supervisor_link::CancelSignal> cancel;
     // Checks before the first worker is started whether the device is right for
-    // the input; see SessionRequest::vet. May be empty.
-    std::function<Status(const std::string&)> vet;
+    // the input (SessionRequest::vet), and explains why it was not. May be
+    // null.
+    std::shared_ptr<const DeviceVetting> vetting;
     // The device on which the stream goes on if the backend fails, or null. Of
-    // these settings, only device, input_key, request and vet count.
+    // these settings, only device, input_key, request and vetting count.
     std::shared_ptr<const Settings> elsewhere = nullptr;
   };
 
   // `input` and `client` must outlive the object.
-  WorkerRecovery(std::shared_ptr<SupervisorLink> supervisor,
-                 const MediaInput& input, Settings settings, Client& client);
+  WorkerRecovery(std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+                 const worker_link::MediaInput& input, Settings settings,
+                 Client& client);
 
   // Calls `step`, which takes nothing and returns a Status or a Result<T>, with
   // one worker after the other until a worker survives the call. `asked` is the
   // step that the caller of the session asked for.
   template <typename Call>
   auto Run(Step asked, const Call& step) -> decltype(step());
-  // Starts the first worker and has the stream opened.
-  Status Open() {
-    return Run(Step::kOpen, [] { return Status(); });
+  // Does the same for a step at whose end the caller has the frame or sample
+  // `wanted`.
+  template <typename Call>
+  auto Run(Step asked, uint64_t wanted, const Call& step) -> decltype(step()) {
+    awaited_.wanted = wanted;
+    if (any_died()) account_.Want(wanted);
+    return Run(asked, step);
   }
+  // Starts the first worker and has the stream opened.
+  Status Open();
 
   // Returns the link to the live worker. Call this only inside a step or
   // OpenOn().
-  WorkerLink& link() { return *link_; }
-  // Returns the link, or null before the first worker has started and after a
-  // worker was dropped.
-  const WorkerLink* link_if_any() const { return link_.get(); }
+  worker_link::WorkerLink& link() { return *link_; }
+  // Returns the pid of the live worker, or 0 if there is none.
+  int worker_pid() const { return link_ ? link_->pid() : 0; }
   // Ends the worker and destroys the link, for a worker that is of no further
   // use.
   void DropWorker();
 
-  // Sets the frame or sample that the caller waits for from now on.
-  void Want(uint64_t frame) { account_.Want(frame); }
   // Records that the worker, which has died, was at the frame after the wanted
   // one.
-  void DiedAhead() { account_.DiedAhead(); }
+  void DiedAhead() { awaited_.ahead = true; }
   // Records that the caller gets the frame: forgets earlier deaths and acquits
   // the input of them.
   void Progressed();
-  // Tells bulkheadd, if something was blamed for deaths at this position, that
-  // the input got past the position and is not to blame.
+  // Reports to bulkheadd, if something was blamed for deaths at this position,
+  // that the input got past the position and is not to blame.
   void Acquit();
 
-  // Records how frames of the device compare with those of the one that failed,
-  // if they were compared.
+  // Records how the device's frames compare with the failed one's, if they were
+  // compared.
   void Compared(const std::optional<Comparison>& comparison);
 
   const RecoveryStats& stats() const { return stats_; }
@@ -144,22 +158,6 @@ class WorkerRecovery {
   void Cancel() { cancel_->Raise(); }
 
  private:
-  // Counts the call of the application as waiting, for as long as it exists.
-  class CountedWait {
-   public:
-    CountedWait(SessionCounting::Lease& counter,
-                std::chrono::steady_clock::time_point since)
-        : counter_(counter) {
-      counter_.BeginWait(since);
-    }
-    CountedWait(const CountedWait&) = delete;
-    CountedWait& operator=(const CountedWait&) = delete;
-    ~CountedWait() { counter_.EndWait(); }
-
-   private:
-    SessionCounting::Lease& counter_;
-  };
-
   // The deaths during one step of the caller.
   struct Episode {
     std::chrono::steady_clock::time_point began;
@@ -168,6 +166,7 @@ class WorkerRecovery {
     std::vector<uint64_t> crashes;  // numbers of the records of these deaths
   };
 
+  bool any_died() const { return stats_.restarts > 0; }
   // Makes sure that a worker lives, that its stream is open, and that the input
   // is not known to kill workers at this position.
   Status Ready(Step asked);
@@ -183,29 +182,32 @@ class WorkerRecovery {
   // Changes the device if `failure` is one of the backend and another device is
   // to go on. Returns false if the caller gets the failure.
   bool GoOnElsewhere(const Status& failure);
-  // Tells the observer of the deaths and of the change of the device that the
-  // step survived, if any.
+  // Reports the deaths and the change of the device that the step survived, if
+  // any, to the observer.
   void Recovered();
-  // Tells bulkheadd what became of the deaths of the step, if any.
+  // Reports to bulkheadd what became of the deaths of the step, if any.
   void EndEpisode(const std::string& outcome);
   // Describes the step for the record of a worker's exit.
-  ObservedExit DescribeStep() const;
+  supervisor_link::ObservedExit DescribeStep() const;
   const char* unit() const;  // what positions count: "frame" or "sample"
   std::string PositionText() const;
 
-  const std::shared_ptr<SupervisorLink> supervisor_;
-  const MediaInput& input_;
+  const std::shared_ptr<supervisor_link::SupervisorLink> supervisor_;
+  const supervisor_link::ForkMark& process_;
+  const worker_link::MediaInput& input_;
   Settings settings_;
-  const std::shared_ptr<CancelSignal> cancel_;
+  const std::shared_ptr<supervisor_link::CancelSignal> cancel_;
   Client& client_;
-  SessionCounting::Lease counter_;
+  const supervisor_link::SessionCounting::Lease counting_;
+  SessionCounter& counter_;
 
+  Awaited awaited_;
   DeathAccount account_;
-  std::unique_ptr<WorkerLink> link_;
+  std::unique_ptr<worker_link::WorkerLink> link_;
   // The link of the worker that died last, until another has started: as long
   // as its session is open, bulkheadd keeps the version of the backend that it
   // had.
-  std::unique_ptr<WorkerLink> lost_;
+  std::unique_ptr<worker_link::WorkerLink> lost_;
   bool delivered_ = false;   // by the latest worker
   bool progressed_ = false;  // by any worker
   bool vetted_ = false;      // the present device
@@ -220,7 +222,9 @@ class WorkerRecovery {
 
 template <typename Call>
 auto WorkerRecovery::Run(Step asked, const Call& step) -> decltype(step()) {
-  const CountedWait wait(counter_, call_began_);
+  const std::chrono::nanoseconds since = call_began_.time_since_epoch();
+  counter_.waiting_since.store(since.count(), std::memory_order_relaxed);
+  KJ_DEFER(counter_.waiting_since.store(0, std::memory_order_relaxed));
   for (;;) {
     Status failure = Ready(asked);
     if (failure.ok()) {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 namespace {
 
 // Fails only if the counter is full, and the eventfd is readable then as well.
@@ -84,4 +84,4 @@ Status Cancelled() {
       "is wanted");
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

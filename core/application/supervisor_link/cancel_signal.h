@@ -14,9 +14,9 @@
 #include "core/include/bulkhead/status.h"
 #include "ipc/waiter.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
-// Tells a thread that waits inside a call of the library to end the call. The
+// Makes a thread that waits inside a call of the library end the call. The
 // state is one word of memory, on which a thread that waits for a worker sleeps
 // beside what it waits for (word()). A thread that waits for bulkheadd, with
 // poll(), has an eventfd for as long as that takes (Watch).
@@ -89,4 +89,4 @@ class CancelSignal {
 // Returns the error of a call that was ended by its caller.
 Status Cancelled();
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

@@ -4,7 +4,7 @@
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 using ipc::WatchedWord;
 
@@ -35,4 +35,4 @@ WatchedWord EndBoard::Place::Supervisor() const {
   return WatchedWord::Robust(&board_->ends().supervisor);
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

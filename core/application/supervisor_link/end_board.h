@@ -12,9 +12,9 @@
 #include "ipc/shared_region.h"
 #include "ipc/waiter.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
-// The memory in which one bulkheadd tells the ends of workers
+// The memory in which one bulkheadd shows the ends of workers
 // (core/control/session_ends.h), and who has which place in it. Owned by the
 // link to that bulkheadd and by every place. Thread-safe.
 class EndBoard : public std::enable_shared_from_this<EndBoard> {
@@ -70,4 +70,4 @@ class EndBoard : public std::enable_shared_from_this<EndBoard> {
   std::atomic<uint32_t> next_ = 0;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

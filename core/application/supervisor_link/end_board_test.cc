@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 namespace {
 
 TEST(EndBoardTest, APlaceBelongsToOneSessionAndIsFreeAfterIt) {
@@ -32,4 +32,4 @@ TEST(EndBoardTest, APlaceBelongsToOneSessionAndIsFreeAfterIt) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

@@ -5,7 +5,7 @@
 
 #include "core/include/bulkhead/status.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 // The answer of bulkheadd to an ObservedExit: how a worker ended, and whom the
 // end is counted against (core/supervisor/README.md, "Whose fault an end was").
@@ -23,4 +23,4 @@ struct ExitVerdict {
   bool lacked_tasks = false;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

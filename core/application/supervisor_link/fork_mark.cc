@@ -6,7 +6,7 @@
 
 #include <new>
 
-namespace bulkhead {
+namespace bulkhead::supervisor_link {
 
 ForkMark::ForkMark() : mark_(nullptr), owner_(::getpid()) {
   const auto bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
@@ -28,4 +28,11 @@ bool ForkMark::forked() const {
   return mark_ ? !mark_->load(std::memory_order_relaxed) : ::getpid() != owner_;
 }
 
-}  // namespace bulkhead
+Status ForkedError() {
+  return Status(Code::kUnsupported,
+                "this process was forked from the one whose Host this is, and "
+                "cannot use it or its decoders; create a Host of its own after "
+                "fork()");
+}
+
+}  // namespace bulkhead::supervisor_link

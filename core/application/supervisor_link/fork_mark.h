@@ -5,7 +5,9 @@
 
 #include <atomic>
 
-namespace bulkhead {
+#include "core/include/bulkhead/status.h"
+
+namespace bulkhead::supervisor_link {
 
 // Says whether the calling process is a fork() of the process that made the
 // mark, and so shares descriptors and memory that belong to its parent.
@@ -27,4 +29,7 @@ class ForkMark {
   const pid_t owner_;
 };
 
-}  // namespace bulkhead
+// Returns the error of a Host or a decoder that is used in a fork().
+Status ForkedError();
+
+}  // namespace bulkhead::supervisor_link

@@ -8,7 +8,7 @@
 #include "core/control/exit_report.h"
 #include "ipc/limit_name.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 namespace {
 
@@ -16,7 +16,7 @@ namespace {
 std::string KeyOf(
     const std::string& identity, const std::vector<int64_t>& numbers,
     const std::vector<std::pair<std::string, std::string>>& texts) {
-  discovery::Digest digest(discovery::HashAlgorithm::kSha256);
+  Digest digest(HashAlgorithm::kSha256);
   const auto add_number = [&](int64_t number) {
     const std::string text = std::to_string(number) + "\n";
     digest.Append(text);
@@ -113,4 +113,4 @@ Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,
   return Status(code, std::move(message), std::move(report));
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

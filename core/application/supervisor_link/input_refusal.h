@@ -7,7 +7,7 @@
 #include "core/control/input_position.h"
 #include "core/include/bulkhead/host.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 // Returns whether the decoder is to ignore the errors that it can.
 bool IgnoresErrors(OnCorrupt on_corrupt);
@@ -36,4 +36,4 @@ std::string Describe(const InputPosition& position, std::string_view unit);
 Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,
                  std::string_view device);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

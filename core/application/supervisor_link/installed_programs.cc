@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 namespace {
 
 ipc::UniqueFd Open(const std::string& path) {
@@ -20,4 +20,4 @@ InstalledPrograms::InstalledPrograms(std::string directory)
       reaper_(Open(reaper_path())),
       worker_(Open(worker_path())) {}
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

@@ -5,7 +5,7 @@
 
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 // The programs of one installation: bulkheadd, and those that it starts. They
 // are opened once, when a Host is created. So an upgrade of the installed files
@@ -35,4 +35,4 @@ class InstalledPrograms {
   ipc::UniqueFd worker_;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

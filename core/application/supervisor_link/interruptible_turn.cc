@@ -10,7 +10,7 @@
 #include <string>
 #include <system_error>
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 InterruptibleTurn::Held::~Held() {
   const uint64_t turn = 1;
@@ -39,4 +39,4 @@ std::optional<InterruptibleTurn::Held> InterruptibleTurn::Take(
   return Held(event_.get());
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

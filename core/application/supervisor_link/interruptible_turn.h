@@ -7,7 +7,7 @@
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 // A mutex for which a thread waits until it is free or until Cancel() ends the
 // call of that thread. A mutex of the C++ library cannot be waited for together
@@ -46,4 +46,4 @@ class InterruptibleTurn {
   ipc::UniqueFd event_;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

@@ -9,7 +9,7 @@
 #include "core/application/supervisor_link/input_refusal.h"
 #include "core/control/exit_messages.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 namespace {
 
 namespace schema = ipc::schema;
@@ -113,4 +113,4 @@ void Write(const ObservedExit& seen, schema::SessionEnd::Builder out) {
   out.setLastMessage(seen.last_message);
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

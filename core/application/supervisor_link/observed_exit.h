@@ -11,7 +11,7 @@
 #include "core/include/bulkhead/video_decoder.h"
 #include "ipc/schema/control.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 // The end of a worker and the work that was interrupted, as far as the
 // application itself observed them. bulkheadd adds what the kernel reported,
@@ -48,4 +48,4 @@ void SetOptions(const AudioOptions& options, Crash::Request& request);
 // Writes all fields of the message except the session and the device.
 void Write(const ObservedExit& seen, ipc::schema::SessionEnd::Builder out);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 namespace {
 
 Crash::Request RequestOf(const VideoOptions& options) {
@@ -35,4 +35,4 @@ TEST(SetOptionsTest, TransformsAboveTheLimitAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

@@ -6,7 +6,7 @@
 #include "core/control/capability_messages.h"
 #include "core/control/shadow_messages.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 namespace {
 
 namespace schema = ipc::schema;
@@ -109,4 +109,4 @@ std::vector<DeviceInfo> ToDevices(
   return infos;
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

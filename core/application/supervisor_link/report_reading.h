@@ -6,7 +6,7 @@
 #include "core/include/bulkhead/reports.h"
 #include "ipc/schema/control.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 // Functions that turn answers of bulkheadd, which is trusted, into the types of
 // the public API.
@@ -20,4 +20,4 @@ SandboxReport ToReport(ipc::schema::SandboxReport::Reader sandbox);
 std::vector<DeviceInfo> ToDevices(
     capnp::List<ipc::schema::KnownDevice>::Reader devices);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

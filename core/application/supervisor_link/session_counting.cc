@@ -4,7 +4,7 @@
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 Result<std::shared_ptr<SessionCounting>> SessionCounting::Create() {
   ASSIGN_OR_RETURN(
@@ -15,7 +15,8 @@ Result<std::shared_ptr<SessionCounting>> SessionCounting::Create() {
       new SessionCounting(std::move(region)));
 }
 
-SessionCounter& SessionCounting::At(uint32_t place) const {
+SessionCounter& SessionCounting::At(uint32_t place) {
+  if (place == kMaxCountedSessions) return unread_;
   // The region starts zeroed, and zeroed memory is a valid counter with the
   // value 0.
   return reinterpret_cast<SessionCounter*>(
@@ -30,34 +31,13 @@ SessionCounting::Lease SessionCounting::Take() {
     At(place).waiting_since.store(0, std::memory_order_relaxed);
     return Lease(shared_from_this(), place);
   }
-  return Lease();
+  return Lease(shared_from_this(), kMaxCountedSessions);
 }
 
 SessionCounting::Lease::~Lease() {
-  if (counting_) counting_->taken_[place_] = false;
+  if (counting_ && place_ < kMaxCountedSessions) {
+    counting_->taken_[place_] = false;
+  }
 }
 
-void SessionCounting::Lease::AddFrame() {
-  if (!counting_) return;
-  counting_->At(place_).frames.fetch_add(1, std::memory_order_relaxed);
-}
-
-void SessionCounting::Lease::AddRestart() {
-  if (!counting_) return;
-  counting_->At(place_).restarts.fetch_add(1, std::memory_order_relaxed);
-}
-
-void SessionCounting::Lease::BeginWait(
-    std::chrono::steady_clock::time_point since) {
-  if (!counting_) return;
-  const std::chrono::nanoseconds monotonic = since.time_since_epoch();
-  counting_->At(place_).waiting_since.store(monotonic.count(),
-                                            std::memory_order_relaxed);
-}
-
-void SessionCounting::Lease::EndWait() {
-  if (!counting_) return;
-  counting_->At(place_).waiting_since.store(0, std::memory_order_relaxed);
-}
-
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

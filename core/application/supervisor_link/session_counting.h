@@ -3,7 +3,6 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -12,31 +11,25 @@
 #include "core/include/bulkhead/status.h"
 #include "ipc/shared_region.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 // Assigns counters to the sessions of a host. The counters lie in memory that
 // bulkheadd reads. Thread-safe.
 class SessionCounting : public std::enable_shared_from_this<SessionCounting> {
  public:
-  // One session's counter, which is free again once the lease is destroyed. A
-  // lease that was default-constructed counts nothing, as does the lease of a
-  // session beyond kMaxCountedSessions. Movable, not thread-safe.
+  // One session's counter, which is free again once the lease is destroyed.
+  // Nobody reads what a session beyond kMaxCountedSessions counts. Movable.
   class Lease {
    public:
-    Lease() = default;
     Lease(Lease&&) = default;
     Lease& operator=(Lease&&) = delete;
     ~Lease();
 
     // Returns the number by which bulkheadd finds the counter;
-    // kMaxCountedSessions if the lease counts nothing.
+    // kMaxCountedSessions if nobody reads it.
     uint32_t place() const { return place_; }
-    void AddFrame();
-    void AddRestart();
-    // Record that a call of the application, which began at `since`, waits for
-    // the session, and that none does.
-    void BeginWait(std::chrono::steady_clock::time_point since);
-    void EndWait();
+    // Valid as long as the lease.
+    SessionCounter& counter() const { return counting_->At(place_); }
 
    private:
     friend class SessionCounting;
@@ -44,7 +37,7 @@ class SessionCounting : public std::enable_shared_from_this<SessionCounting> {
         : counting_(std::move(counting)), place_(place) {}
 
     std::shared_ptr<SessionCounting> counting_;
-    uint32_t place_ = kMaxCountedSessions;
+    uint32_t place_;
   };
 
   static Result<std::shared_ptr<SessionCounting>> Create();
@@ -56,11 +49,12 @@ class SessionCounting : public std::enable_shared_from_this<SessionCounting> {
  private:
   explicit SessionCounting(ipc::OwnedRegion region)
       : region_(std::move(region)) {}
-  SessionCounter& At(uint32_t place) const;
+  SessionCounter& At(uint32_t place);
 
   ipc::OwnedRegion region_;
+  SessionCounter unread_ = {};
   // Atomics instead of a mutex, which a fork() might leave locked.
   std::array<std::atomic<bool>, kMaxCountedSessions> taken_{};
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

@@ -14,7 +14,7 @@
 #include "core/worker_protocol/step_deadline.h"
 
 // The requests that a SupervisorLink makes about one session and its worker.
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 namespace {
 
 namespace schema = ipc::schema;
@@ -45,7 +45,7 @@ Status SupervisorDied() {
 Result<StartedWorker> SupervisorLink::OpenSession(const SessionRequest& asked,
                                                   CancelSignal& cancel) {
   // A longer name would not fit a message.
-  ASSIGN_OR_RETURN(const auto device, discovery::ParseDeviceName(asked.device));
+  ASSIGN_OR_RETURN(const auto device, ParseDeviceName(asked.device));
   StartedWorker worker;
   std::string describer;
   bool vetted = !asked.vet;
@@ -151,7 +151,7 @@ Result<bool> SupervisorLink::EndWorker(const StartedWorker& worker,
   // On an overloaded machine, bulkheadd waits longer for a process that the
   // kernel is ending, as long as it has fewer threads each time.
   const int times = how == schema::EndWorker::How::AWAIT
-                        ? StepDeadline::kMostTimeouts + 2
+                        ? worker_protocol::StepDeadline::kMostTimeouts + 2
                         : 1;
   RETURN_IF_ERROR(Call(
       [&](Request::Builder request) {
@@ -256,4 +256,4 @@ void SupervisorLink::Shadow(
       media_and_frames, kSlack, TakeConfigured);
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

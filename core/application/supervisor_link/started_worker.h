@@ -12,7 +12,7 @@
 #include "core/control/input_position.h"
 #include "core/include/bulkhead/status.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 // The request of a session to bulkheadd for a worker.
 struct SessionRequest {
@@ -29,8 +29,8 @@ struct SessionRequest {
   std::vector<int> memory = {};
   bool served = false;  // the last is a window to the media
   // The session whose worker delivered something before it died, and the number
-  // of the bulkheadd that numbered it; 0 if there is none. The version of the
-  // backend that it had is preferred.
+  // of the bulkheadd that numbered it; 0 if there is none. That session's
+  // version of the backend is preferred.
   uint64_t continues = 0;
   uint64_t continues_generation = 0;
   // Called if the backend does not run and declares what it decodes, with the
@@ -48,7 +48,7 @@ struct StartedWorker {
   uint32_t device_ordinal = 0;  // number of the device within the backend
   pid_t pid = 0;                // in the application's pid namespace
   bool shared = false;          // the worker may serve other sessions too
-  EndBoard::Place end;          // where bulkheadd tells the worker's end
+  EndBoard::Place end;          // where bulkheadd shows the worker's end
   // Why the worker got neither memory nor media; OK if it got them. Its code
   // says what became of the worker, as SessionStarted.unattached does.
   Status attached;
@@ -60,4 +60,4 @@ struct StartedWorker {
   uint64_t generation = 0;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

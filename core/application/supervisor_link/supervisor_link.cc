@@ -11,7 +11,7 @@
 #include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 namespace {
 
 // The time for which an answer is waited for before bulkheadd is asked whether
@@ -133,14 +133,6 @@ Status SupervisorLink::ConfigureInTurn(int interrupt_fd) {
   return Status();
 }
 
-Status SupervisorLink::CheckProcess() const {
-  if (!fork_mark_.forked()) return Status();
-  return Status(Code::kUnsupported,
-                "this process was forked from the one whose Host this is, and "
-                "cannot use it or its decoders; create a Host of its own after "
-                "fork()");
-}
-
 pid_t SupervisorLink::pid() const {
   if (fork_mark_.forked()) return 0;
   std::lock_guard lock(mutex_);
@@ -158,7 +150,7 @@ std::optional<SupervisorLink::Connection> SupervisorLink::TakeIdle() {
 Result<SupervisorLink::Connection> SupervisorLink::Acquire(
     std::chrono::milliseconds timeout, int interrupt_fd) {
   const auto whole = settings_.deadlines.supervisor_start;
-  RETURN_IF_ERROR(CheckProcess());
+  if (fork_mark_.forked()) return ForkedError();
   if (auto idle = TakeIdle()) return *std::move(idle);
   const auto held = turn_.Take(interrupt_fd);
   if (!held) {
@@ -317,7 +309,7 @@ Status SupervisorLink::Ask(const FillRequest& fill,
                            const TakeReply& take, CancelSignal* cancel) {
   uint64_t generation = 0;
   Status status = Call(fill, {}, timeout, take, &generation, cancel);
-  // A bulkheadd that serves on told of a backend that was lost.
+  // A bulkheadd that serves on reported that a backend was lost.
   if (status.code() != Code::kBackendLost || Serves(generation)) return status;
   // Any bulkheadd will do, so the one that takes its place is asked.
   return Call(fill, {}, timeout, take, &generation, cancel);
@@ -355,4 +347,4 @@ Status SupervisorLink::Call(const FillRequest& fill, std::span<const int> fds,
   return gave_up && cancel && cancel->Take() ? Cancelled() : status;
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

@@ -34,7 +34,7 @@
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 // The application's connection to bulkheadd. The link starts bulkheadd, and
 // starts it again after its death; sessions then find their workers dead and
@@ -66,8 +66,8 @@ class SupervisorLink {
                                     CancelSignal& cancel);
   // Has bulkheadd send the worker a frame pool, and keep it for the next
   // worker. `fd` is its descriptor, or -1 if bulkheadd has kept it for the
-  // session `kept_for`. Returns kNotFound if bulkheadd has not, kBackendLost if
-  // bulkheadd or the worker died.
+  // session `kept_for`. Returns kNotFound if bulkheadd has no such pool,
+  // kBackendLost if bulkheadd or the worker died.
   Status AttachPool(const StartedWorker& worker, uint32_t slot_count,
                     uint64_t slot_bytes, int fd, uint64_t kept_for,
                     CancelSignal& cancel);
@@ -88,8 +88,8 @@ class SupervisorLink {
   // Returns true if the bulkheadd that started the worker lives, as far as is
   // known.
   bool StillServes(const StartedWorker& worker) const;
-  // Tells bulkheadd that the session got past `position`: the input is not to
-  // blame for the deaths there.
+  // Reports to bulkheadd that the session got past `position`: the input is not
+  // to blame for the deaths there.
   void FrameDelivered(const StartedWorker& worker,
                       const InputPosition& position);
   // Adds the outcome to the crash records with these numbers: "recovered", or
@@ -97,12 +97,12 @@ class SupervisorLink {
   void TellOutcome(const std::vector<uint64_t>& crashes,
                    const std::string& outcome);
   void CloseSession(const StartedWorker& worker);
-  // Tells bulkheadd that a stream left `device` for the one of `worker`. `text`
+  // Reports to bulkheadd that a stream left `device` for `worker`'s. `text`
   // says why, for people.
   void TellFailover(const StartedWorker& worker, const std::string& device,
                     const std::string& text);
-  // Tells bulkheadd that a stream left `device`, and that the other one failed
-  // as well.
+  // Reports to bulkheadd that a stream left `device`, and that the other one
+  // failed as well.
   void TellFailedFailover(const std::string& device, const std::string& text);
   // Returns the backend that has the device. Starts nothing.
   Result<std::string> FindDevice(const std::string& device);
@@ -123,8 +123,8 @@ class SupervisorLink {
                  ipc::schema::BackendCommand::Action action,
                  CancelSignal* cancel = nullptr);
   // Has bulkheadd compare the frames of the worker's session, which the
-  // application tells over the other end of `frames`, with those of another
-  // device. Without descriptors if `fill` says why that cannot be. Tells
+  // application sends over the other end of `frames`, with another device's
+  // frames. Sends no descriptors if `fill` says why that cannot be. Does
   // nothing if bulkheadd died meanwhile.
   void Shadow(const StartedWorker& worker,
               const std::function<void(ipc::schema::Shadow::Builder)>& fill,
@@ -137,8 +137,9 @@ class SupervisorLink {
 
   SessionCounting::Lease CountSession() { return counting_->Take(); }
 
-  // Returns an error in a fork() of the process that made the link.
-  Status CheckProcess() const;
+  // Marks the process that made the link. In a fork() of it every call returns
+  // ForkedError().
+  const ForkMark& process() const { return fork_mark_; }
   // Returns the pid of bulkheadd; 0 in a fork().
   pid_t pid() const;
   const Deadlines& deadlines() const { return settings_.deadlines; }
@@ -178,8 +179,8 @@ class SupervisorLink {
   Status ConfigureInTurn(int interrupt_fd);
   std::optional<Connection> TakeIdle();
   // Takes an idle connection or opens one; starts bulkheadd if it is dead, or
-  // if it hangs and `timeout` is long enough to tell. Gives up as the functions
-  // above do.
+  // if it hangs and `timeout` is long enough to find out. Gives up as the
+  // functions above do.
   Result<Connection> Acquire(std::chrono::milliseconds timeout,
                              int interrupt_fd);
   void Return(Connection connection);
@@ -197,7 +198,7 @@ class SupervisorLink {
               uint64_t* generation = nullptr, CancelSignal* cancel = nullptr);
   // Returns whether that bulkheadd is the present one and not known to be lost.
   bool Serves(uint64_t generation) const;
-  // Takes a place where that bulkheadd tells the end of a worker. Empty if the
+  // Takes a place where that bulkheadd shows the end of a worker. Empty if the
   // bulkheadd was replaced, or if there is no place left.
   EndBoard::Place TakeEnd(uint64_t generation) const;
   // Calls once more if bulkheadd is lost, as any bulkheadd can answer.
@@ -247,4 +248,4 @@ class SupervisorLink {
   std::deque<EventStream> streams_;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

@@ -27,7 +27,7 @@
 extern "C" int __clone(int (*)(void*), void*, int, void*, ...);
 #endif
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 namespace {
 
 constexpr size_t kStackBytes = 64 * 1024;
@@ -64,7 +64,7 @@ int Clone(int (*function)(void*), char* stack_top, Spawn* spawn) {
 }
 
 // Ends a clone. At _exit(), a sanitizer would look for what the application
-// leaves behind.
+// has not freed.
 [[noreturn]] void EndClone(int code) {
   for (;;) ::syscall(SYS_exit_group, code);
 }
@@ -256,4 +256,4 @@ void ReapIfChild(const SupervisorProcess& process,
   if (ready > 0) ::waitid(kPidfd, id, &ended, WEXITED | WNOHANG | __WALL);
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

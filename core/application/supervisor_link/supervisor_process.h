@@ -9,7 +9,7 @@
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 // A running bulkheadd, as the application sees it. The application is not its
 // parent and need not reap it, unless the kernel makes it the parent of
@@ -30,9 +30,9 @@ struct SupervisorProcess {
 void ReapIfChild(const SupervisorProcess& process,
                  std::chrono::milliseconds patience);
 
-// Starts `program`, a descriptor of the file that had the name `path`, or if it
-// is -1 the file itself, as `bulkheadd --host PID`, with the control socket as
-// descriptor 3, the end of the lifeline as descriptor 4, stdin and stdout on
+// Starts `program`, a descriptor of the file that had the name `path` (if it is
+// -1, the file at `path`), as `bulkheadd --host PID`, with the control socket
+// as descriptor 3, the end of the lifeline as descriptor 4, stdin and stdout on
 // /dev/null and the application's stderr.
 //
 // Safe in a process with any number of threads and gigabytes of memory: two
@@ -43,4 +43,4 @@ void ReapIfChild(const SupervisorProcess& process,
 // not reach it.
 Result<SupervisorProcess> StartSupervisor(const std::string& path, int program);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

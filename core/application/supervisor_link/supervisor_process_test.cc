@@ -21,7 +21,7 @@
 #include "ipc/message_socket.h"
 #include "ipc/schema/types.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{60'000};
@@ -165,4 +165,4 @@ TEST(StartSupervisorTest, OfSomethingThatIsNoProgramIsAnError) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

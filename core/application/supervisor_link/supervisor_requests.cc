@@ -9,7 +9,7 @@
 
 // The requests that a SupervisorLink makes, over the connections that
 // supervisor_link.cc keeps.
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 namespace {
 
 namespace schema = ipc::schema;
@@ -54,7 +54,7 @@ void SupervisorLink::TellFailover(const StartedWorker& worker,
                                   const std::string& device,
                                   const std::string& text) {
   if (!StillServes(worker)) return;
-  // If the call fails, operators are not told; the application is.
+  // If the call fails, operators hear nothing; the application does.
   (void)Call(
       [&](Request::Builder request) {
         auto failed = request.initFailedOver();
@@ -113,7 +113,7 @@ Status SupervisorLink::CheckShadowDevice() {
 
 Status SupervisorLink::Prepare(const std::string& device,
                                CancelSignal* cancel) {
-  ASSIGN_OR_RETURN(const auto name, discovery::ParseDeviceName(device));
+  ASSIGN_OR_RETURN(const auto name, ParseDeviceName(device));
   return Ask(
       [&](Request::Builder request) { request.setPrepare(name.ToString()); },
       StartPatience(), TakeConfigured, cancel);
@@ -192,4 +192,4 @@ Result<SandboxReport> SupervisorLink::Sandbox(CancelSignal* cancel) {
   return report;
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

@@ -3,7 +3,7 @@
 
 #include "ipc/protocol_version.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 namespace {
 
 namespace schema = ipc::schema;
@@ -58,4 +58,4 @@ void Write(const SupervisorSettings& settings,
   out.setStateDirectory(settings.state_directory);
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

@@ -12,10 +12,10 @@
 #include "core/include/bulkhead/host.h"
 #include "ipc/schema/control.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 // The settings that bulkheadd receives when it is started, also when it is
-// started again after its death. The fields are those of HostOptions, resolved.
+// started again after its death. It has the fields of HostOptions, resolved.
 struct SupervisorSettings {
   InstalledPrograms programs{std::string()};
   discovery::PluginPath plugin_path;
@@ -46,4 +46,4 @@ void Write(const SupervisorSettings& settings,
            const std::vector<ExplicitLoad>& loads,
            ipc::schema::Configuration::Builder out);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

@@ -16,7 +16,7 @@
 #include "ipc/limit_name.h"
 #include "ipc/message_socket.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 namespace {
 
 // A time in which this process was stopped spoils one part only.
@@ -93,4 +93,4 @@ Status SupervisorWatch::End(Code code) const {
                 "overloaded: raise that deadline");
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

@@ -11,7 +11,7 @@
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 
 // Finds out whether a bulkheadd that owes an answer still serves, and ends it
 // if it does not. bulkheadd waits for nothing, so one that answers no question
@@ -56,4 +56,4 @@ class SupervisorWatch {
   Status found_;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

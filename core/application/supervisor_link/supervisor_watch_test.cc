@@ -16,7 +16,7 @@
 #include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::session {
+namespace bulkhead::supervisor_link {
 namespace {
 
 using std::chrono::milliseconds;
@@ -64,10 +64,10 @@ TEST_F(SupervisorWatchTest, AnInterruptEndsTheWaitForTheCheckOfAnotherThread) {
 }
 
 // A thread that sleeps is switched out once for each wait, so the number of
-// waits tells a wait for an event from one that looks again and again.
+// waits sets a wait for an event apart from repeated looks.
 TEST_F(SupervisorWatchTest,
        AThreadThatWaitsForAnotherOnesCheckSleepsUntilItsEnd) {
-  // bound: that of the silent bulkheadd.
+  // bound: the silent bulkheadd's.
   const auto watch = Watch(milliseconds(1'000));
   auto checking =
       std::async(std::launch::async, [&] { return watch->Check(-1); });
@@ -92,4 +92,4 @@ TEST_F(SupervisorWatchTest,
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::supervisor_link

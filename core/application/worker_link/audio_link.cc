@@ -10,16 +10,18 @@
 #include "core/worker_protocol/step_deadline.h"
 #include "core/worker_protocol/stream_index.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 
 namespace schema = ipc::schema;
+using ipc::LostSamples;
 
-Result<OpenedAudio> AudioLink::Open(const AudioOptions& options,
-                                    uint32_t incarnation, const Limits& limits,
-                                    const MediaInput& input) {
-  OpenedAudio opened;
+Result<worker_protocol::OpenedAudio> AudioLink::Open(
+    const AudioOptions& options, uint32_t incarnation, const Limits& limits,
+    const MediaInput& input) {
+  worker_protocol::OpenedAudio opened;
   media_bytes_ = input.bytes();
-  RETURN_IF_ERROR(stream_.Open(
+  RETURN_IF_ERROR(OpenStream(
+      link_,
       {.kind = schema::StreamKind::AUDIO,
        .stream_index = options.stream_index,
        .stream_choice = options.stream_choice,
@@ -41,14 +43,14 @@ Result<OpenedAudio> AudioLink::Open(const AudioOptions& options,
         if (!reply_untrusted.isOpenedAudio()) {
           return link_.Misbehaved("it answered open with something else");
         }
-        auto validated = ValidateOpenedAudio(reply_untrusted.getOpenedAudio(),
-                                             options, limits);
+        auto validated = worker_protocol::ValidateOpenedAudio(
+            reply_untrusted.getOpenedAudio(), options, limits);
         if (!validated) return link_.Misbehaved(validated.error().message());
         opened = *std::move(validated);
-        const Status asked = CheckAskedStream(options.stream_index,
-                                              opened.metadata.stream_index);
+        const Status asked = worker_protocol::CheckAskedStream(
+            options.stream_index, opened.metadata.stream_index);
         if (!asked.ok()) return link_.Misbehaved(asked.message());
-        const Status allowed = CheckOpened(
+        const Status allowed = worker_protocol::CheckOpened(
             options.allowed, opened.metadata.container, opened.metadata.codec);
         if (!allowed.ok()) return link_.Misbehaved(allowed.message());
         return Status();
@@ -61,7 +63,7 @@ Result<OpenedAudio> AudioLink::Open(const AudioOptions& options,
 }
 
 Status AudioLink::Play(int64_t first_sample, int64_t count) {
-  const uint32_t epoch = stream_.StartPlay();
+  play_ = {.epoch = play_.epoch + 1, .playing = true};
   link_.SetLastRequest("play " + std::to_string(count) + " samples from " +
                        std::to_string(first_sample));
   next_ = first_sample;
@@ -69,12 +71,13 @@ Status AudioLink::Play(int64_t first_sample, int64_t count) {
   skipping_ = false;
   deadline_.reset();
   told_damage_ = false;
-  return link_.Send(kSmallRequestWords, [&](schema::Request::Builder request) {
-    auto play = request.initPlay();
-    play.setEpoch(epoch);
-    play.getStart().setSample(first_sample);
-    play.setMaxFrames(static_cast<uint64_t>(count));
-  });
+  return link_.Send(worker_protocol::kSmallRequestWords,
+                    [&](schema::Request::Builder request) {
+                      auto play = request.initPlay();
+                      play.setEpoch(play_.epoch);
+                      play.getStart().setSample(first_sample);
+                      play.setMaxFrames(static_cast<uint64_t>(count));
+                    });
 }
 
 Result<AudioEvent> AudioLink::Await() {
@@ -110,7 +113,7 @@ Result<std::optional<AudioEvent>> AudioLink::AdoptEventIfValid(
       reply_untrusted.isUnseen()) {
     return link_.Misbehaved("it sent video for audio");
   }
-  ASSIGN_OR_RETURN(const bool current, stream_.IsCurrent(reply_untrusted));
+  ASSIGN_OR_RETURN(const bool current, IsOf(play_, link_, reply_untrusted));
   if (reply_untrusted.isSamples()) {
     ASSIGN_OR_RETURN(PublishedSamples samples,
                      AdoptSamplesIfValid(reply_untrusted.getSamples()));
@@ -123,7 +126,7 @@ Result<std::optional<AudioEvent>> AudioLink::AdoptEventIfValid(
     return Event(std::move(samples));
   }
   if (reply_untrusted.isLostSamples()) {
-    // Damage that an earlier play met is told only once, so it counts too.
+    // Damage that an earlier play met is reported only once, so it counts too.
     ASSIGN_OR_RETURN(LostSamples lost,
                      AdoptLostIfValid(reply_untrusted.getLostSamples()));
     told_damage_ = true;
@@ -135,7 +138,7 @@ Result<std::optional<AudioEvent>> AudioLink::AdoptEventIfValid(
     *nearer = true;
     return Event();
   }
-  stream_.EndPlay();
+  play_.playing = false;
   if (reply_untrusted.isFailed()) {
     return link_.FailureOf(reply_untrusted.getFailed());
   }
@@ -158,19 +161,16 @@ Result<LostSamples> AudioLink::AdoptLostIfValid(
     schema::LostSamples::Reader lost_untrusted) {
   const int64_t first = lost_untrusted.getFirst();
   const int64_t count = lost_untrusted.getCount();
-  const auto sign = SignIfKnown(lost_untrusted.getSign());
+  const auto sign = worker_protocol::SignIfKnown(lost_untrusted.getSign());
   if (!sign) return link_.Misbehaved("it reported damage of no known sign");
   if (ipc::IsNote(*sign)) {
     if (first < 0 || first > kMostSamples || count != 0) {
       return link_.Misbehaved("it reported a note of an impossible place");
     }
     return LostSamples{.first = first,
-                       .count = 0,
                        .sign = *sign,
                        .first_byte = lost_untrusted.getFirstByte(),
-                       .last_byte = lost_untrusted.getLastByte(),
-                       .words = "",
-                       .estimated = false};
+                       .last_byte = lost_untrusted.getLastByte()};
   }
   if (first < lost_until_ || count <= 0 || first > kMostSamples ||
       count > kMostSamples) {
@@ -185,26 +185,27 @@ Result<LostSamples> AudioLink::AdoptLostIfValid(
     return link_.Misbehaved("it reported a stream that is not cut off as such");
   }
   lost_until_ = first + count;
-  return LostSamples{.first = first,
-                     .count = count,
-                     .sign = *sign,
-                     .first_byte = lost_untrusted.getFirstByte(),
-                     .last_byte = lost_untrusted.getLastByte(),
-                     .words = CleanWords(lost_untrusted.getWords()),
-                     .estimated = lost_untrusted.getEstimated(),
-                     .declared_size = declared,
-                     .declared_samples = samples};
+  return LostSamples{
+      .first = first,
+      .count = count,
+      .sign = *sign,
+      .first_byte = lost_untrusted.getFirstByte(),
+      .last_byte = lost_untrusted.getLastByte(),
+      .words = worker_protocol::CleanWords(lost_untrusted.getWords()),
+      .estimated = lost_untrusted.getEstimated(),
+      .declared_size = declared,
+      .declared_samples = samples};
 }
 
 Result<PublishedSamples> AudioLink::AdoptSamplesIfValid(
     schema::PublishedSamples::Reader samples_untrusted) {
   // Samples of an earlier play occupy a slot as well, so the ledger must record
   // them before they are dropped.
-  auto lease =
-      session::AdoptSamplesIfValid(samples_untrusted, channels_, link_.pool());
+  auto lease = worker_protocol::AdoptSamplesIfValid(samples_untrusted,
+                                                    channels_, link_.pool());
   if (!lease) return link_.Misbehaved(lease.error().message());
   return PublishedSamples{.lease = *std::move(lease),
                           .count = samples_untrusted.getCount()};
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

@@ -5,7 +5,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <string>
 #include <variant>
 
 #include "core/application/worker_link/media_input.h"
@@ -16,10 +15,10 @@
 #include "core/worker_protocol/audio_validation.h"
 #include "core/worker_protocol/frame_pool.h"
 #include "core/worker_protocol/step_deadline.h"
-#include "ipc/damage_sign.h"
+#include "ipc/loss.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 
 // No stream has so many samples, and the sum of two such numbers still fits.
 inline constexpr int64_t kMostSamples = std::numeric_limits<int64_t>::max() / 4;
@@ -27,39 +26,26 @@ inline constexpr int64_t kMostSamples = std::numeric_limits<int64_t>::max() / 4;
 // Samples in a slot that the ledger accepted: channel after channel, `count`
 // floats each.
 struct PublishedSamples {
-  std::shared_ptr<FrameLease> lease;
+  std::shared_ptr<worker_protocol::FrameLease> lease;
   uint32_t count;
 };
 // The end of a play.
 struct SamplesEnd {
   bool of_stream;  // true: the stream has ended; false: all samples came
 };
-// Samples that are lost, by their numbers, or a note about the place before a
-// sample, as the worker reported them.
-struct LostSamples {
-  int64_t first;
-  int64_t count;         // 0 for a note
-  ipc::DamageSign sign;  // what showed it
-  int64_t first_byte;    // -1: unknown
-  int64_t last_byte;
-  std::string words;  // what the backend said, or libavformat (kStopped)
-  bool estimated;     // the count is an estimate
-  // The size that a file should have which is cut off, or else the number of
-  // samples; -1 otherwise.
-  int64_t declared_size = -1;
-  int64_t declared_samples = -1;
-};
-using AudioEvent = std::variant<PublishedSamples, SamplesEnd, LostSamples>;
+using AudioEvent = std::variant<PublishedSamples, SamplesEnd, ipc::LostSamples>;
 
 // The host's side of the conversation with a worker about a stream of audio:
 // the requests of ipc/schema/session.capnp that are for audio. Trust, failure
-// and threads are those of WorkerLink, which outlives the AudioLink.
+// and threads are as in WorkerLink, which outlives the AudioLink.
 class AudioLink {
  public:
-  explicit AudioLink(WorkerLink& link) : link_(link), stream_(link) {}
+  explicit AudioLink(WorkerLink& link) : link_(link) {}
 
-  Result<OpenedAudio> Open(const AudioOptions& options, uint32_t incarnation,
-                           const Limits& limits, const MediaInput& input);
+  Result<worker_protocol::OpenedAudio> Open(const AudioOptions& options,
+                                            uint32_t incarnation,
+                                            const Limits& limits,
+                                            const MediaInput& input);
   // Asks for `count` samples from number `first_sample` on, and ends the
   // previous play. The pool must be attached.
   Status Play(int64_t first_sample, int64_t count);
@@ -78,11 +64,11 @@ class AudioLink {
   Result<PublishedSamples> AdoptSamplesIfValid(
       ipc::schema::PublishedSamples::Reader samples_untrusted);
   Status CheckSkipping(int64_t reached_untrusted);
-  Result<LostSamples> AdoptLostIfValid(
+  Result<ipc::LostSamples> AdoptLostIfValid(
       ipc::schema::LostSamples::Reader lost_untrusted);
 
   WorkerLink& link_;
-  StreamLink stream_;
+  CurrentPlay play_;
   // The format of what the worker publishes; fixed by Open().
   int64_t media_bytes_ = 0;
   uint32_t sample_rate_ = 0;
@@ -93,8 +79,9 @@ class AudioLink {
   int64_t lost_until_ = 0;  // the end of the damage that was reported
   bool skipping_ = false;   // the worker has reported how far it is
   int64_t reached_ = 0;     // the sample that the worker reported last
-  std::optional<StepDeadline> deadline_;  // of the play, from its first wait on
-  bool told_damage_ = false;              // the last event was damage
+  std::optional<worker_protocol::StepDeadline>
+      deadline_;              // of the play, from its first wait on
+  bool told_damage_ = false;  // the last event was damage
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

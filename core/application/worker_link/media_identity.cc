@@ -7,7 +7,7 @@
 
 #include "core/base/digest.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 namespace {
 
 // The most bytes to hash, which takes about 5 ms.
@@ -31,7 +31,7 @@ std::string IdentityOf(const std::string& name, int64_t bytes) {
 }
 
 std::string IdentityOf(std::span<const std::byte> content) {
-  discovery::Digest digest(discovery::HashAlgorithm::kSha256);
+  Digest digest(HashAlgorithm::kSha256);
   if (!content.empty() && content.size() <= kMaxHashedBytes) {
     digest.Append(
         {reinterpret_cast<const char*>(content.data()), content.size()});
@@ -44,4 +44,4 @@ std::string IdentityOf(std::span<const std::byte> content) {
   return "once " + digest.Finish();
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 
 // Identities by which the bytes of a source are recognised: equal for the same
 // state of the same bytes. The three kinds are never equal to one another.
@@ -23,4 +23,4 @@ std::string IdentityOf(const std::string& name, int64_t bytes);
 // gets a new identity each time.
 std::string IdentityOf(std::span<const std::byte> content);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

@@ -12,7 +12,7 @@
 
 #include "core/application/worker_link/media_identity.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 namespace {
 
 // The longest name of a file.
@@ -121,4 +121,4 @@ Crash::Input MediaInput::Identify() const {
       .inode = file.st_ino};
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

@@ -13,7 +13,7 @@
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 
 // The bytes of a source: a read-only descriptor, which workers are given, or a
 // reader of the application, which is asked on a worker's behalf.
@@ -57,4 +57,4 @@ class MediaInput {
   std::shared_ptr<const MediaData> data_;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

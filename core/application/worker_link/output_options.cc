@@ -7,7 +7,7 @@
 #include "core/base/random.h"
 #include "ipc/limit_name.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 namespace {
 
 namespace schema = ipc::schema;
@@ -199,4 +199,4 @@ Status AddOutputIfValid(schema::Opened::Reader opened_untrusted,
   return Status();
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

@@ -8,7 +8,7 @@
 #include "ipc/frame_geometry.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 
 // Functions for the part of VideoOptions that shapes the delivered frames:
 // format, element type and transforms. The host sends this part to the worker,
@@ -28,7 +28,7 @@ size_t OutputWords(const VideoOptions& options);
 // Writes the options into the request that opens a stream. `known` is the
 // metadata that an earlier worker of the session reported, or null. The place
 // of a random crop is drawn here, from its seed alone, so that each worker of
-// the session is told the same place.
+// the session gets the same place.
 void WriteOutput(const VideoOptions& options, const VideoMetadata* known,
                  ipc::schema::Output::Builder out);
 
@@ -39,4 +39,4 @@ Status AddOutputIfValid(ipc::schema::Opened::Reader opened_untrusted,
                         const VideoOptions& options, const Limits& limits,
                         VideoMetadata& metadata);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 namespace {
 
 constexpr uint32_t kWidth = 32;
@@ -58,4 +58,4 @@ TEST(AnnouncedOutput, HasTheThreadsThatWereAskedForOrOne) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

@@ -4,39 +4,35 @@
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/step_deadline.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 
 namespace schema = ipc::schema;
 
-Status StreamLink::Open(
-    StreamOpening opening, size_t words,
-    const std::function<void(schema::Open::Builder)>& fill,
-    const std::function<Status(schema::Reply::Reader)>& take) {
-  link_.SetLastRequest("open");
-  opening.device = link_.started().device_ordinal;
-  opening.patience = link_.patience();
-  RETURN_IF_ERROR(link_.Send(OpeningWords(opening) + words,
-                             [&](schema::Request::Builder request) {
-                               auto open = request.initOpen();
-                               WriteOpening(opening, open);
-                               fill(open);
-                             }));
-  StepDeadline deadline = link_.Within(&Deadlines::open);
-  return link_.Receive(deadline, "open the file",
-                       [&](schema::Reply::Reader reply_untrusted) -> Status {
-                         if (reply_untrusted.isFailed()) {
-                           return link_.FailureOf(reply_untrusted.getFailed());
-                         }
-                         return take(reply_untrusted);
-                       });
+Status OpenStream(WorkerLink& link, worker_protocol::StreamOpening opening,
+                  size_t words,
+                  const std::function<void(schema::Open::Builder)>& fill,
+                  const std::function<Status(schema::Reply::Reader)>& take) {
+  link.SetLastRequest("open");
+  opening.device = link.started().device_ordinal;
+  opening.patience = link.patience();
+  RETURN_IF_ERROR(link.Send(worker_protocol::OpeningWords(opening) + words,
+                            [&](schema::Request::Builder request) {
+                              auto open = request.initOpen();
+                              worker_protocol::WriteOpening(opening, open);
+                              fill(open);
+                            }));
+  worker_protocol::StepDeadline deadline = link.Within(&Deadlines::open);
+  return link.Receive(deadline, "open the file",
+                      [&](schema::Reply::Reader reply_untrusted) -> Status {
+                        if (reply_untrusted.isFailed()) {
+                          return link.FailureOf(reply_untrusted.getFailed());
+                        }
+                        return take(reply_untrusted);
+                      });
 }
 
-uint32_t StreamLink::StartPlay() {
-  playing_ = true;
-  return ++epoch_;
-}
-
-Result<bool> StreamLink::IsCurrent(schema::Reply::Reader reply_untrusted) {
+Result<bool> IsOf(const CurrentPlay& play, WorkerLink& link,
+                  schema::Reply::Reader reply_untrusted) {
   uint32_t epoch = 0;
   switch (reply_untrusted.which()) {
     case schema::Reply::FRAME:
@@ -73,12 +69,12 @@ Result<bool> StreamLink::IsCurrent(schema::Reply::Reader reply_untrusted) {
       epoch = reply_untrusted.getFailed().getEpoch();
       break;
     default:
-      return link_.Misbehaved("it sent what nobody asked for");
+      return link.Misbehaved("it sent what nobody asked for");
   }
-  if (epoch > epoch_) {
-    return link_.Misbehaved("it answered what was not asked yet");
+  if (epoch > play.epoch) {
+    return link.Misbehaved("it answered what was not asked yet");
   }
-  return playing_ && epoch == epoch_;
+  return play.playing && epoch == play.epoch;
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

@@ -10,35 +10,30 @@
 #include "core/worker_protocol/stream_opening.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 
-// The common part of VideoLink and AudioLink: opens a stream, and decides to
-// which play a reply belongs. A new play ends the previous one. Replies of the
-// previous play may still be under way; they are dropped after the ledger has
-// recorded the slots that they published. Trust, failure and threads are those
-// of WorkerLink, which outlives the StreamLink.
-class StreamLink {
- public:
-  explicit StreamLink(WorkerLink& link) : link_(link) {}
+// The common part of VideoLink and AudioLink. Trust, failure and threads are
+// as in WorkerLink.
 
-  // Opens a stream on the device of the link. `fill` adds what only this kind
-  // of stream has, in at most `words`. `take` validates the answer, unless the
-  // answer is a failure.
-  Status Open(StreamOpening opening, size_t words,
-              const std::function<void(ipc::schema::Open::Builder)>& fill,
-              const std::function<Status(ipc::schema::Reply::Reader)>& take);
-
-  // Begins a new play and returns its number.
-  uint32_t StartPlay();
-  void EndPlay() { playing_ = false; }
-  // Returns true if the reply belongs to the current play, false if it belongs
-  // to an earlier play. Ends the worker if the reply belongs to no play.
-  Result<bool> IsCurrent(ipc::schema::Reply::Reader reply_untrusted);
-
- private:
-  WorkerLink& link_;
-  uint32_t epoch_ = 0;
-  bool playing_ = false;
+// The play that a link has asked for last. A new play ends the previous one.
+// Replies of the previous play may still be under way; they are dropped after
+// the ledger has recorded the slots that they published.
+struct CurrentPlay {
+  uint32_t epoch = 0;    // its number; of the first play 1
+  bool playing = false;  // it has not come to its end
 };
 
-}  // namespace bulkhead::session
+// Opens a stream on the device of the link. `fill` adds what only this kind of
+// stream has, in at most `words`. `take` validates the answer, unless the
+// answer is a failure.
+Status OpenStream(
+    WorkerLink& link, worker_protocol::StreamOpening opening, size_t words,
+    const std::function<void(ipc::schema::Open::Builder)>& fill,
+    const std::function<Status(ipc::schema::Reply::Reader)>& take);
+
+// Returns true if the reply belongs to `play`, false if it belongs to an
+// earlier play. Ends the worker if the reply belongs to no play.
+Result<bool> IsOf(const CurrentPlay& play, WorkerLink& link,
+                  ipc::schema::Reply::Reader reply_untrusted);
+
+}  // namespace bulkhead::worker_link

@@ -7,7 +7,7 @@
 #include "core/worker_protocol/reply_validation.h"
 #include "ipc/index_entry.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 namespace {
 
 namespace schema = ipc::schema;
@@ -33,9 +33,9 @@ std::optional<Fate> FateIfKnown(schema::UnseenFrame::Fate fate_untrusted) {
   return std::nullopt;
 }
 
-Status CheckGap(const UnseenFrame& gap_untrusted, int64_t media_bytes) {
-  if (gap_untrusted.count == 0 ||
-      gap_untrusted.count > schema::MOST_FRAMES_OF_GAP) {
+Status CheckGap(const frames::Damage& gap_untrusted, int64_t media_bytes) {
+  if (gap_untrusted.packets == 0 ||
+      gap_untrusted.packets > schema::MOST_FRAMES_OF_GAP) {
     return Violation("it reported an impossible number of frames");
   }
   if (gap_untrusted.declared_size >= 0 &&
@@ -45,14 +45,14 @@ Status CheckGap(const UnseenFrame& gap_untrusted, int64_t media_bytes) {
   return Status();
 }
 
-Status CheckFrame(const UnseenFrame& frame_untrusted, int64_t skip_before) {
+Status CheckFrame(const frames::Damage& frame_untrusted, bool lost,
+                  int64_t skip_before) {
   const bool timed = frame_untrusted.pts != ipc::kNoTimestamp;
-  const bool lost = frame_untrusted.fate == Fate::kLost;
   if (!lost && (!timed || frame_untrusted.pts >= skip_before)) {
     return Violation("it left out a frame that was asked for");
   }
-  if (frame_untrusted.count == 0 ||
-      (frame_untrusted.count > 1 && (timed || !lost))) {
+  if (frame_untrusted.packets == 0 ||
+      (frame_untrusted.packets > 1 && (timed || !lost))) {
     return Violation("it reported an impossible number of frames");
   }
   return Status();
@@ -64,23 +64,27 @@ Result<UnseenFrame> ValidateUnseen(schema::UnseenFrame::Reader frame_untrusted,
                                    int64_t skip_before, int64_t media_bytes) {
   const auto fate = FateIfKnown(frame_untrusted.getFate());
   if (!fate) return Violation("it reported a frame of no known fate");
-  const auto sign = SignIfKnown(frame_untrusted.getSign());
+  const auto sign = worker_protocol::SignIfKnown(frame_untrusted.getSign());
   if (!sign) return Violation("it reported damage of no known sign");
   if (ipc::IsNote(*sign) != (*fate == Fate::kNote)) {
     return Violation("it reported damage as a note, or a note as damage");
   }
-  UnseenFrame frame{.fate = *fate,
-                    .sign = *sign,
-                    .pts = frame_untrusted.getPts(),
-                    .duration = frame_untrusted.getDuration(),
-                    .position = frame_untrusted.getPosition()};
+  UnseenFrame frame{.fate = *fate};
+  frames::Damage& damage = frame.damage;
+  damage.pts = frame_untrusted.getPts();
+  damage.duration = frame_untrusted.getDuration();
+  damage.position = frame_untrusted.getPosition();
+  damage.sign = *sign;
+  damage.packets = 0;
   if (*fate == Fate::kNote) return frame;
-  frame.count = frame_untrusted.getCount();
-  frame.end_position = frame_untrusted.getEndPosition();
-  frame.declared_size = frame_untrusted.getDeclaredSize();
-  RETURN_IF_ERROR(*fate == Fate::kNotInIndex ? CheckGap(frame, media_bytes)
-                                             : CheckFrame(frame, skip_before));
+  damage.packets = frame_untrusted.getCount();
+  damage.not_in_index = *fate == Fate::kNotInIndex;
+  damage.end_position = frame_untrusted.getEndPosition();
+  damage.declared_size = frame_untrusted.getDeclaredSize();
+  RETURN_IF_ERROR(damage.not_in_index
+                      ? CheckGap(damage, media_bytes)
+                      : CheckFrame(damage, *fate == Fate::kLost, skip_before));
   return frame;
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

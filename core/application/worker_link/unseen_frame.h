@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
+#include "core/application/frames/damage_log.h"
 #include "core/include/bulkhead/status.h"
-#include "ipc/damage_sign.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 
 // A frame that the worker came across and did not publish, or a note.
 struct UnseenFrame {
@@ -22,21 +21,8 @@ struct UnseenFrame {
     kNote,
   };
   Fate fate = Fate::kSound;
-  // Names what showed the damage, or what the note is about.
-  ipc::DamageSign sign = ipc::DamageSign::kUnknown;
-  int64_t pts = 0;        // in the time base; ipc::kNoTimestamp: unknown
-  int64_t duration = 0;   // in the time base; 0: unknown
-  int64_t position = -1;  // byte of its packet in the file; -1: unknown
-  // The number of frames; more than 1 only without a timestamp, or as an
-  // estimate for kNotInIndex. 0 for a note.
-  uint64_t count = 0;
-  // Quotes the backend about a lost frame, or libavformat where it stopped
-  // (kStopped); empty otherwise.
-  std::string words = {};
-  // Only for kNotInIndex: the offset after the lost bytes, and the size that
-  // the file should have; -1: unknown.
-  int64_t end_position = -1;
-  int64_t declared_size = -1;
+  // Describes the frame as damage, even if it is sound; without its number.
+  frames::Damage damage;
 };
 
 // Checks what a worker reports of a frame in a play that leaves out what is
@@ -48,4 +34,4 @@ Result<UnseenFrame> ValidateUnseen(
     ipc::schema::UnseenFrame::Reader frame_untrusted, int64_t skip_before,
     int64_t media_bytes);
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

@@ -11,7 +11,7 @@
 #include "ipc/damage_sign.h"
 #include "ipc/index_entry.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 namespace {
 
 namespace schema = ipc::schema;
@@ -44,9 +44,9 @@ TEST(ValidateUnseenTest, KeepsTheSign) {
   const auto lost = Validate([](Builder) {});
   ASSERT_TRUE(lost) << lost.error();
   EXPECT_EQ(lost->fate, UnseenFrame::Fate::kLost);
-  EXPECT_EQ(lost->sign, ipc::DamageSign::kNoPicture);
-  EXPECT_EQ(lost->count, 1u);
-  EXPECT_EQ(lost->position, 700);
+  EXPECT_EQ(lost->damage.sign, ipc::DamageSign::kNoPicture);
+  EXPECT_EQ(lost->damage.packets, 1u);
+  EXPECT_EQ(lost->damage.position, 700);
 }
 
 TEST(ValidateUnseenTest, ANoteStandsForNoFrame) {
@@ -59,9 +59,9 @@ TEST(ValidateUnseenTest, ANoteStandsForNoFrame) {
     });
     ASSERT_TRUE(note) << note.error();
     EXPECT_EQ(note->fate, UnseenFrame::Fate::kNote);
-    EXPECT_EQ(note->sign, ipc::DamageSign::kMarked);
-    EXPECT_EQ(note->pts, pts);
-    EXPECT_EQ(note->count, 0u);
+    EXPECT_EQ(note->damage.sign, ipc::DamageSign::kMarked);
+    EXPECT_EQ(note->damage.pts, pts);
+    EXPECT_EQ(note->damage.packets, 0u);
   }
 }
 
@@ -105,4 +105,4 @@ TEST(ValidateUnseenTest, RefusesFramesThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

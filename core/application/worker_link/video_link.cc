@@ -19,7 +19,7 @@
 #include "ipc/frame_geometry.h"
 #include "ipc/limit_name.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 namespace {
 
 namespace schema = ipc::schema;
@@ -43,7 +43,8 @@ std::string Describe(const PlayRequest& play) {
 
 // Returns the hash of the bytes of a picture, without the padding.
 uint64_t HashPicture(const PictureHasher& hasher, const std::byte* slot,
-                     const PictureShape& shape, uint32_t stride) {
+                     const worker_protocol::PictureShape& shape,
+                     uint32_t stride) {
   if (!shape.native) {
     return hasher(slot, shape.width, shape.height,
                   size_t{shape.width} * ipc::BytesPerPixel(shape.element),
@@ -68,7 +69,8 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
                                       const MediaInput& input,
                                       const VideoMetadata* known) {
   VideoMetadata metadata;
-  RETURN_IF_ERROR(stream_.Open(
+  RETURN_IF_ERROR(OpenStream(
+      link_,
       {.kind = schema::StreamKind::VIDEO,
        .stream_index = options.stream_index,
        .stream_choice = options.stream_choice,
@@ -81,7 +83,8 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
        .allowed = options.allowed},
       OutputWords(options),
       [&](schema::Open::Builder open) {
-        open.setIgnoreErrors(IgnoresErrors(options.on_corrupt));
+        open.setIgnoreErrors(
+            supervisor_link::IgnoresErrors(options.on_corrupt));
         if (known) {
           open.setKnownWidth(known->upright_width);
           open.setKnownHeight(known->upright_height);
@@ -92,14 +95,15 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
         if (!reply_untrusted.isOpened()) {
           return link_.Misbehaved("it answered open with something else");
         }
-        auto validated = ValidateOpened(reply_untrusted.getOpened(), limits);
+        auto validated = worker_protocol::ValidateOpened(
+            reply_untrusted.getOpened(), limits);
         if (!validated) return link_.Misbehaved(validated.error().message());
         metadata = *std::move(validated);
-        const Status asked =
-            CheckAskedStream(options.stream_index, metadata.stream_index);
+        const Status asked = worker_protocol::CheckAskedStream(
+            options.stream_index, metadata.stream_index);
         if (!asked.ok()) return link_.Misbehaved(asked.message());
-        const Status allowed =
-            CheckOpened(options.allowed, metadata.container, metadata.codec);
+        const Status allowed = worker_protocol::CheckOpened(
+            options.allowed, metadata.container, metadata.codec);
         if (!allowed.ok()) return link_.Misbehaved(allowed.message());
         const Status output = AddOutputIfValid(reply_untrusted.getOpened(),
                                                options, limits, metadata);
@@ -111,8 +115,8 @@ Result<VideoMetadata> VideoLink::Open(const VideoOptions& options,
             .height = metadata.height,
             .element = ElementOf(metadata.dtype)};
   if (options.output_format == OutputFormat::kNative) {
-    auto native = NativeFormat::Create(metadata.pixel_format, metadata.width,
-                                       metadata.height, max_pixels_);
+    auto native = worker_protocol::NativeFormat::Create(
+        metadata.pixel_format, metadata.width, metadata.height, max_pixels_);
     if (!native) return link_.Misbehaved(native.error().message());
     shape_.native = *std::move(native);
   }
@@ -138,12 +142,13 @@ Status VideoLink::Scan(
         take_untrusted) {
   link_.SetLastRequest("scan");
   RETURN_IF_ERROR(
-      link_.Send(kSmallRequestWords,
+      link_.Send(worker_protocol::kSmallRequestWords,
                  [](schema::Request::Builder request) { request.setScan(); }));
   // Whoever asks for the index will ask for a frame next.
   link_.AllocateFirstSlot();
-  stream_.EndPlay();
-  StepDeadline deadline = link_.Within(&Deadlines::scan);
+  play_.playing = false;
+  user_ = nullptr;
+  worker_protocol::StepDeadline deadline = link_.Within(&Deadlines::scan);
   for (bool done = false; !done;) {
     RETURN_IF_ERROR(link_.Receive(
         deadline, "scan the file",
@@ -184,8 +189,9 @@ void VideoLink::BeginStep() {
   passed_left_ = max_passed_;
 }
 
-Status VideoLink::Play(const PlayRequest& play) {
-  const uint32_t epoch = stream_.StartPlay();
+Status VideoLink::Play(const void* user, const PlayRequest& play) {
+  play_ = {.epoch = play_.epoch + 1, .playing = true};
+  user_ = user;
   link_.SetLastRequest(Describe(play));
   frames_left_ = play.max_frames;
   skip_before_ = play.skip_before;
@@ -204,44 +210,45 @@ Status VideoLink::Play(const PlayRequest& play) {
     passed_left_ = max_passed_;
     progressed_ = true;
   }
-  return link_.Send(kSmallRequestWords, [&](schema::Request::Builder request) {
-    auto builder = request.initPlay();
-    builder.setEpoch(epoch);
-    switch (play.start) {
-      case PlayRequest::Start::kOnward:
-        builder.getStart().setOnward();
-        break;
-      case PlayRequest::Start::kBeginning:
-        builder.getStart().setBeginning();
-        break;
-      case PlayRequest::Start::kKeyframe:
-        builder.getStart().setKeyframe(play.keyframe_before);
-        break;
-      case PlayRequest::Start::kPacket: {
-        auto packet = builder.getStart().initPacket();
-        packet.setTimestamp(play.entry.pts);
-        packet.setPosition(play.entry.position);
-        packet.setCheck(play.entry.check);
-        break;
-      }
-    }
-    builder.setSkipBefore(play.skip_before);
-    builder.setMaxFrames(play.max_frames);
-    builder.setOverlap(overlaps_);
-  });
+  return link_.Send(worker_protocol::kSmallRequestWords,
+                    [&](schema::Request::Builder request) {
+                      auto builder = request.initPlay();
+                      builder.setEpoch(play_.epoch);
+                      switch (play.start) {
+                        case PlayRequest::Start::kOnward:
+                          builder.getStart().setOnward();
+                          break;
+                        case PlayRequest::Start::kBeginning:
+                          builder.getStart().setBeginning();
+                          break;
+                        case PlayRequest::Start::kKeyframe:
+                          builder.getStart().setKeyframe(play.keyframe_before);
+                          break;
+                        case PlayRequest::Start::kPacket: {
+                          auto packet = builder.getStart().initPacket();
+                          packet.setTimestamp(play.entry.pts);
+                          packet.setPosition(play.entry.position);
+                          packet.setCheck(play.entry.check);
+                          break;
+                        }
+                      }
+                      builder.setSkipBefore(play.skip_before);
+                      builder.setMaxFrames(play.max_frames);
+                      builder.setOverlap(overlaps_);
+                    });
 }
 
 Result<PlayEvent> VideoLink::Await() {
   const auto timeout = seeking_ ? &Deadlines::seek : &Deadlines::frame;
   if (deadline_) {
     // What the caller does between two calls takes no time from the worker.
-    deadline_->Extend(StepDeadline::Clock::now() - left_at_);
+    deadline_->Extend(worker_protocol::StepDeadline::Clock::now() - left_at_);
     if (progressed_) link_.Renew(*deadline_, timeout);
   } else {
     deadline_.emplace(link_.Within(timeout));
   }
   auto event = AwaitWithinDeadline();
-  left_at_ = StepDeadline::Clock::now();
+  left_at_ = worker_protocol::StepDeadline::Clock::now();
   progressed_ = event && !std::holds_alternative<Paused>(*event);
   return event;
 }
@@ -280,7 +287,7 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
       reply_untrusted.isLostSamples()) {
     return link_.Misbehaved("it sent audio for video");
   }
-  ASSIGN_OR_RETURN(const bool current, stream_.IsCurrent(reply_untrusted));
+  ASSIGN_OR_RETURN(const bool current, IsOf(play_, link_, reply_untrusted));
   // A worker may fail, or wait for a slot, before it knows where it begins.
   if (current && entering_ && !reply_untrusted.isEntered() &&
       !reply_untrusted.isNeedsSlot() && !reply_untrusted.isFailed()) {
@@ -318,7 +325,7 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
     RETURN_IF_ERROR(AdoptUnseenIfValid(reply_untrusted.getUnseen()));
     return Event();
   }
-  stream_.EndPlay();
+  play_.playing = false;
   if (reply_untrusted.isFailed()) {
     return link_.FailureOf(reply_untrusted.getFailed());
   }
@@ -330,7 +337,7 @@ Result<std::optional<PlayEvent>> VideoLink::AdoptEventIfValid(
 Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
     schema::PublishedFrame::Reader frame_untrusted) {
   if (!autoscale_) {
-    auto shape = OwnShapeIfValid(
+    auto shape = worker_protocol::OwnShapeIfValid(
         frame_untrusted.getWidth(), frame_untrusted.getHeight(),
         frame_untrusted.getPixelFormat().cStr(), shape_, max_pixels_);
     if (!shape) return link_.Misbehaved(shape.error().message());
@@ -339,12 +346,13 @@ Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
   }
   // A frame of an earlier play occupies a slot as well, so the ledger must
   // record the frame before it is dropped.
-  auto lease = AdoptPictureIfValid(frame_untrusted, shape_, link_.pool());
+  auto lease = worker_protocol::AdoptPictureIfValid(frame_untrusted, shape_,
+                                                    link_.pool());
   if (!lease) return link_.Misbehaved(lease.error().message());
   ++frames_;
   auto sign = ipc::DamageSign::kUnknown;
   if (frame_untrusted.getDamaged()) {
-    const auto told = SignIfKnown(frame_untrusted.getSign());
+    const auto told = worker_protocol::SignIfKnown(frame_untrusted.getSign());
     if (!told || ipc::IsNote(*told)) {
       return link_.Misbehaved("it reported damage of no known sign");
     }
@@ -352,9 +360,9 @@ Result<PublishedFrame> VideoLink::AdoptFrameIfValid(
   }
   const uint64_t fingerprint =
       FingerprintOf(frame_untrusted, (*lease)->pixels());
-  PictureFacts facts;
+  worker_protocol::PictureFacts facts;
   if (shape_.native) {
-    auto told = ValidateFacts(frame_untrusted.getFacts());
+    auto told = worker_protocol::ValidateFacts(frame_untrusted.getFacts());
     if (!told) return link_.Misbehaved(told.error().message());
     facts = *told;
   }
@@ -397,11 +405,12 @@ Status VideoLink::AdoptNeedIfValid(schema::NeedsPool::Reader needs_untrusted) {
   if (autoscale_ || std::exchange(asked_for_pool_, true)) {
     return link_.Misbehaved("it asked for larger slots that it cannot need");
   }
-  const auto shape = OwnShapeIfValid(
+  const auto shape = worker_protocol::OwnShapeIfValid(
       needs_untrusted.getWidth(), needs_untrusted.getHeight(),
       needs_untrusted.getPixelFormat().cStr(), shape_, max_pixels_);
   if (!shape) return link_.Misbehaved(shape.error().message());
-  ASSIGN_OR_RETURN(outgrown_by_, GeometryOf(*shape, max_pixels_));
+  ASSIGN_OR_RETURN(outgrown_by_,
+                   worker_protocol::GeometryOf(*shape, max_pixels_));
   if (outgrown_by_->bytes <= link_.pool()->slot_bytes()) {
     return link_.Misbehaved("it asked for larger slots that it cannot need");
   }
@@ -412,7 +421,7 @@ Status VideoLink::AttachLargerPool(const ipc::FrameGeometry& geometry) {
   ASSIGN_OR_RETURN(auto pool, make_larger_pool_(geometry));
   RETURN_IF_ERROR(link_.AttachPool(std::move(pool)));
   // A new pool is progress; how often there is one, the size of the pools
-  // bounds (VideoSession::LargerPool).
+  // bounds (VideoPools::Larger).
   link_.Renew(*deadline_, seeking_ ? &Deadlines::seek : &Deadlines::frame);
   return Status();
 }
@@ -432,19 +441,24 @@ Status VideoLink::AdoptEntryIfValid(schema::Entered::Reader entered_untrusted) {
 
 Status VideoLink::AdoptUnseenIfValid(schema::Unseen::Reader unseen_untrusted) {
   using Fate = UnseenFrame::Fate;
-  const std::string words = CleanWords(unseen_untrusted.getWords());
+  const std::string words =
+      worker_protocol::CleanWords(unseen_untrusted.getWords());
   for (const auto frame_untrusted : unseen_untrusted.getFrames()) {
     auto frame = ValidateUnseen(frame_untrusted, skip_before_, media_bytes_);
     if (!frame) return link_.Misbehaved(frame.error().message());
+    frames::Damage& damage = frame->damage;
     if (frame->fate == Fate::kLost ||
-        frame->sign == ipc::DamageSign::kStopped) {
-      frame->words = words;
+        damage.sign == ipc::DamageSign::kStopped) {
+      damage.words = words;
     }
+    damage.silent = frame->fate == Fate::kLost && damage.words.empty() &&
+                    (damage.sign == ipc::DamageSign::kNoPicture ||
+                     damage.sign == ipc::DamageSign::kUnknown);
     // The number of frames in a gap is an estimate, and a note stands for none;
     // the host has to remember them all the same.
     const bool is_frame =
         frame->fate != Fate::kNotInIndex && frame->fate != Fate::kNote;
-    RETURN_IF_ERROR(CountPassed(is_frame ? frame->count : 1));
+    RETURN_IF_ERROR(CountPassed(is_frame ? damage.packets : 1));
     unseen_.push_back(*std::move(frame));
   }
   return Status();
@@ -463,4 +477,4 @@ Status VideoLink::CountPassed(uint64_t frames) {
   return Status();
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

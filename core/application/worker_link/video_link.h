@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/application/frames/damage_log.h"
 #include "core/application/worker_link/media_input.h"
 #include "core/application/worker_link/stream_link.h"
 #include "core/application/worker_link/unseen_frame.h"
@@ -24,11 +25,11 @@
 #include "ipc/index_entry.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 
 // A picture that the worker published and the ledger accepted.
 struct PublishedFrame {
-  std::shared_ptr<FrameLease> lease;
+  std::shared_ptr<worker_protocol::FrameLease> lease;
   uint32_t width;
   uint32_t height;
   uint32_t stride;
@@ -43,9 +44,16 @@ struct PublishedFrame {
   ipc::DamageSign sign;  // of damage: what showed it
   int64_t position;      // byte of its packet in the file; -1: unknown
   uint32_t check;        // as in ipc::IndexEntry
-  std::shared_ptr<const NativeFormat> native;  // null for RGB
-  PictureFacts facts;                          // only for native pictures
+  std::shared_ptr<const worker_protocol::NativeFormat> native;  // null for RGB
+  worker_protocol::PictureFacts facts;  // only for native pictures
 };
+// Returns what is damaged of a damaged picture, without the frame's number.
+inline frames::Damage DamageOf(const PublishedFrame& frame) {
+  return {{.pts = frame.pts,
+           .duration = frame.duration,
+           .position = frame.position,
+           .sign = frame.sign}};
+}
 // All frames that the play asked for have come.
 struct Paused {};
 struct EndOfStream {};
@@ -65,18 +73,19 @@ struct PlayRequest {
   ipc::IndexEntry entry = {};       // a point of access
   int64_t skip_before = INT64_MIN;  // earlier frames are decoded, not published
   uint64_t max_frames = UINT64_MAX;  // the play pauses after this number
-  // Each frame of the play is the one that the caller waits for when it comes.
+  // True if the caller waits for each frame of the play when it comes.
   bool in_turn = false;
 };
 
 // The host's side of the conversation with a worker about a video stream: the
 // requests of ipc/schema/session.capnp that are for video. Trust, failure and
-// threads are those of WorkerLink, which outlives the VideoLink.
+// threads are as in WorkerLink, which outlives the VideoLink.
 class VideoLink {
  public:
   // Makes a pool whose slots have room for a picture of this layout.
-  using MakePool = std::function<Result<std::shared_ptr<FramePool>>(
-      const ipc::FrameGeometry&)>;
+  using MakePool =
+      std::function<Result<std::shared_ptr<worker_protocol::FramePool>>(
+          const ipc::FrameGeometry&)>;
 
   // With `hasher`, which may be null and must outlive the link, each picture is
   // hashed when it comes. `make_larger_pool` is called where a frame that keeps
@@ -84,7 +93,6 @@ class VideoLink {
   VideoLink(WorkerLink& link, const PictureHasher* hasher,
             MakePool make_larger_pool)
       : link_(link),
-        stream_(link),
         hasher_(hasher),
         make_larger_pool_(std::move(make_larger_pool)) {}
 
@@ -103,8 +111,12 @@ class VideoLink {
   // number of plays. A worker that makes the step go on and on is late
   // (StepDeadline::kMostTimeouts).
   void BeginStep();
-  // Asks for frames, and ends the previous play. The pool must be attached.
-  Status Play(const PlayRequest& play);
+  // Asks for frames for `user`, and ends the previous play, whoever's it was.
+  // The pool must be attached.
+  Status Play(const void* user, const PlayRequest& play);
+  // Returns whether the worker's latest play is one of `user`'s, so that it may
+  // be gone on with.
+  bool PlaysFor(const void* user) const { return user_ == user; }
   // Grants free slots and waits for the next event of the last play. Returns
   // kResourceExhausted if the application holds every slot.
   Result<PlayEvent> Await();
@@ -133,21 +145,22 @@ class VideoLink {
   Status AdoptUnseenIfValid(ipc::schema::Unseen::Reader unseen_untrusted);
   Status AdoptNeedIfValid(ipc::schema::NeedsPool::Reader needs_untrusted);
   Status AttachLargerPool(const ipc::FrameGeometry& geometry);
-  // Returns the fingerprint of a picture: that of the worker, or the hash.
+  // Returns the fingerprint of a picture: the worker's, or the hash.
   uint64_t FingerprintOf(ipc::schema::PublishedFrame::Reader frame_untrusted,
                          const std::byte* slot) const;
   // Counts frames that cannot be the one that the caller searches.
   Status CountPassed(uint64_t frames);
 
   WorkerLink& link_;
-  StreamLink stream_;
+  CurrentPlay play_;
+  const void* user_ = nullptr;  // of the last play
   const PictureHasher* const hasher_;
   const MakePool make_larger_pool_;
-  // Set by Open(). The shape is that of every frame with autoscale, else that
-  // of the latest.
+  // Set by Open(). With autoscale every frame has this shape, else the latest
+  // one has it.
   bool autoscale_ = true;
   uint64_t max_pixels_ = 0;
-  PictureShape shape_;
+  worker_protocol::PictureShape shape_;
   bool may_overlap_ = false;  // set by Open()
   bool overlaps_ = false;     // the last play
   bool met_frame_ = false;    // of the last play
@@ -169,11 +182,13 @@ class VideoLink {
   std::optional<uint32_t> stalled_at_;  // NeedsSlot.grants of the last one
   // The picture for which the worker needs larger slots.
   std::optional<ipc::FrameGeometry> outgrown_by_;
-  bool asked_for_pool_ = false;           // since the last frame
-  std::optional<StepDeadline> deadline_;  // of the step, from its first wait on
-  bool progressed_ = false;               // the deadline is to be renewed
-  StepDeadline::Clock::time_point left_at_;  // the end of the last Await()
+  bool asked_for_pool_ = false;  // since the last frame
+  std::optional<worker_protocol::StepDeadline>
+      deadline_;             // of the step, from its first wait on
+  bool progressed_ = false;  // the deadline is to be renewed
+  worker_protocol::StepDeadline::Clock::time_point
+      left_at_;                     // the end of the last Await()
   std::deque<UnseenFrame> unseen_;  // received, and not yet returned by Await()
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

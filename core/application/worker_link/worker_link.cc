@@ -9,7 +9,7 @@
 #include "core/worker_protocol/reply_validation.h"
 #include "ipc/limit_name.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 namespace {
 
 namespace schema = ipc::schema;
@@ -22,16 +22,18 @@ constexpr milliseconds kClosePatience{500};
 }  // namespace
 
 Result<std::unique_ptr<WorkerLink>> WorkerLink::Start(
-    std::shared_ptr<SupervisorLink> supervisor, SessionRequest request,
-    const MediaInput& input, std::shared_ptr<CancelSignal> cancel) {
+    std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+    supervisor_link::SessionRequest request, const MediaInput& input,
+    std::shared_ptr<supervisor_link::CancelSignal> cancel) {
   const auto asked_at = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(auto channel,
-                   WorkerChannel::Create(WorkerChannel::Host::kThread));
-  std::optional<ServedMedia> served;
+                   worker_protocol::WorkerChannel::Create(
+                       worker_protocol::WorkerChannel::Host::kThread));
+  std::optional<worker_protocol::ServedMedia> served;
   if (input.fd() < 0) {
-    ASSIGN_OR_RETURN(served, ServedMedia::Create(input.reader(), [cancel] {
-                       return cancel->Take();
-                     }));
+    ASSIGN_OR_RETURN(served,
+                     worker_protocol::ServedMedia::Create(
+                         input.reader(), [cancel] { return cancel->Take(); }));
   }
   request.memory = served ? channel->served_descriptors(served->fd())
                           : channel->descriptors(input.fd());
@@ -71,13 +73,15 @@ Status WorkerLink::CheckAttached() {
   }
 }
 
-WorkerLink::WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
-                       std::chrono::steady_clock::time_point asked_at,
-                       StartedWorker started,
-                       std::unique_ptr<WorkerChannel> channel,
-                       std::optional<ServedMedia> served_media,
-                       std::shared_ptr<CancelSignal> cancel)
+WorkerLink::WorkerLink(
+    std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+    std::chrono::steady_clock::time_point asked_at,
+    supervisor_link::StartedWorker started,
+    std::unique_ptr<worker_protocol::WorkerChannel> channel,
+    std::optional<worker_protocol::ServedMedia> served_media,
+    std::shared_ptr<supervisor_link::CancelSignal> cancel)
     : supervisor_(std::move(supervisor)),
+      deadlines_(supervisor_->deadlines()),
       started_(std::move(started)),
       worker_end_(started_.end.WorkerOf(started_.session)),
       channel_(std::move(channel)),
@@ -90,7 +94,7 @@ WorkerLink::WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
 
 WorkerLink::~WorkerLink() {
   // The worker belongs to the process that started it, not to a fork() of it.
-  if (!supervisor_->CheckProcess().ok()) return;
+  if (supervisor_->process().forked()) return;
   End();
   if (closed_) return;
   channel_->Close();
@@ -104,38 +108,39 @@ bool WorkerLink::End() {
   // A worker that is idle ends by that, also while bulkheadd is stopped.
   // bulkheadd kills any other with its session.
   channel_->Close();
-  gone_ =
-      Ends(How::CLOSE, std::min(kClosePatience, supervisor_->deadlines().close))
-          .value_or(false);
+  gone_ = Ends(How::CLOSE, std::min(kClosePatience, deadlines_.close))
+              .value_or(false);
   return gone_;
 }
 
 pid_t WorkerLink::pid() const { return worker_end_.ends() ? 0 : started_.pid; }
 
-Status WorkerLink::Send(size_t max_words,
-                        const WorkerChannel::FillRequest& fill) {
+Status WorkerLink::Send(
+    size_t max_words, const worker_protocol::WorkerChannel::FillRequest& fill) {
   const Status sent = channel_->Request(max_words, fill);
   return sent.ok() ? sent : Misbehaved(sent.message());
 }
 
-StepDeadline WorkerLink::Within(milliseconds Deadlines::*step) {
+worker_protocol::StepDeadline WorkerLink::Within(
+    milliseconds Deadlines::*step) {
   step_ = step;
-  return StepDeadline(supervisor_->deadlines().*step,
-                      [this] { return ReadRunDelays(pid()); });
+  return worker_protocol::StepDeadline(deadlines_.*step, [this] {
+    return worker_protocol::ReadRunDelays(pid());
+  });
 }
 
 milliseconds WorkerLink::patience() const {
-  const Deadlines& deadlines = supervisor_->deadlines();
-  return std::min({deadlines.open, deadlines.seek, deadlines.frame}) / 2;
+  return std::min({deadlines_.open, deadlines_.seek, deadlines_.frame}) / 2;
 }
 
-void WorkerLink::Renew(StepDeadline& deadline, milliseconds Deadlines::*step) {
+void WorkerLink::Renew(worker_protocol::StepDeadline& deadline,
+                       milliseconds Deadlines::*step) {
   step_ = step;
-  deadline.Renew(supervisor_->deadlines().*step);
+  deadline.Renew(deadlines_.*step);
 }
 
 Status WorkerLink::Receive(
-    StepDeadline& deadline, const char* step,
+    worker_protocol::StepDeadline& deadline, const char* step,
     const std::function<Status(schema::Reply::Reader)>& take) {
   for (;;) {
     ipc::Expected<bool> read = false;
@@ -164,8 +169,9 @@ Status WorkerLink::Receive(
       if (wake == ipc::Wake::kPeerGone) return Died();
       return Kill(
           Code::kDeadlineExceeded, ExitReport::Kind::kDeadline,
-          TooLongTo(step,
-                    deadline.used_up() ? StepDeadline::kMostTimeouts : 1));
+          TooLongTo(step, deadline.used_up()
+                              ? worker_protocol::StepDeadline::kMostTimeouts
+                              : 1));
     }
     bool answered = true;
     auto status = channel_->Take([&](schema::Reply::Reader reply_untrusted) {
@@ -180,8 +186,8 @@ Status WorkerLink::Receive(
 }
 
 Status WorkerLink::Serve(schema::Read::Reader read_untrusted,
-                         StepDeadline& deadline) {
-  const auto asked = StepDeadline::Clock::now();
+                         worker_protocol::StepDeadline& deadline) {
+  const auto asked = worker_protocol::StepDeadline::Clock::now();
   const Status served = served_media_->Serve(read_untrusted.getOffset(),
                                              read_untrusted.getSerial());
   if (served.code() == Code::kBackendMisbehaved) {
@@ -191,12 +197,13 @@ Status WorkerLink::Serve(schema::Read::Reader read_untrusted,
   // is not killed here, but it is of no further use.
   spent_ = !served.ok();
   RETURN_IF_ERROR(served);
-  deadline.Extend(StepDeadline::Clock::now() - asked);
+  deadline.Extend(worker_protocol::StepDeadline::Clock::now() - asked);
   channel_->Wake();
   return Status();
 }
 
-Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
+Status WorkerLink::AttachPool(
+    std::shared_ptr<worker_protocol::FramePool> pool) {
   last_request_ = "attach the frame pool";
   pool_ = std::move(pool);
   Status sent = SendPool();
@@ -207,7 +214,7 @@ Status WorkerLink::AttachPool(std::shared_ptr<FramePool> pool) {
 }
 
 Status WorkerLink::SendPool() {
-  const FramePool::Keeper keeper = pool_->keeper();
+  const worker_protocol::FramePool::Keeper keeper = pool_->keeper();
   if (pool_->fd() < 0 && keeper.supervisor != started_.generation) {
     return Status(Code::kNotFound, "nobody has the frames any more");
   }
@@ -219,9 +226,9 @@ Status WorkerLink::SendPool() {
   RETURN_IF_ERROR(sent);
   pool_->GiveTo(
       {.supervisor = started_.generation, .session = started_.session});
-  StepDeadline deadline = Within(&Deadlines::worker_start);
-  RETURN_IF_ERROR(
-      Send(kSmallRequestWords, [](auto request) { request.setAttachPool(); }));
+  worker_protocol::StepDeadline deadline = Within(&Deadlines::worker_start);
+  RETURN_IF_ERROR(Send(worker_protocol::kSmallRequestWords,
+                       [](auto request) { request.setAttachPool(); }));
   return Receive(deadline, "map the frame pool",
                  [&](schema::Reply::Reader reply_untrusted) -> Status {
                    if (reply_untrusted.isFailed()) {
@@ -281,7 +288,7 @@ Status WorkerLink::GrantAnotherSlot(uint32_t grants) {
 
 Status WorkerLink::FailureOf(schema::Failed::Reader failed_untrusted) {
   const auto failure_untrusted = failed_untrusted.getFailure();
-  auto claimed = ValidateFailure(failure_untrusted);
+  auto claimed = worker_protocol::ValidateFailure(failure_untrusted);
   if (!claimed) {
     const std::string& why = claimed.error().message();
     return failure_untrusted.getCode() ==
@@ -291,7 +298,7 @@ Status WorkerLink::FailureOf(schema::Failed::Reader failed_untrusted) {
   }
   const Status& failure = claimed->status;
   if (failure.code() == Code::kResourceExhausted &&
-      Ends(How::LACKING, supervisor_->deadlines().close).value_or(false)) {
+      Ends(How::LACKING, deadlines_.close).value_or(false)) {
     return Died();
   }
   // The limits of the application are named in place of ours (NamingLimits).
@@ -320,8 +327,8 @@ Result<bool> WorkerLink::Ends(How how, milliseconds patience) const {
 std::string WorkerLink::TooLongTo(const char* step, int times) const {
   return std::string("took too long to ") + step + ", more than " +
          (times > 1 ? std::to_string(times) + " times " : "") + "the " +
-         std::to_string((supervisor_->deadlines().*step_).count()) + " ms of " +
-         NameOf(step_);
+         std::to_string((deadlines_.*step_).count()) + " ms of " +
+         worker_protocol::NameOf(step_);
 }
 
 Status WorkerLink::Died() {
@@ -329,7 +336,7 @@ Status WorkerLink::Died() {
   // The kernel says so a moment before the process is dead, so this waits for
   // the end. A process that said so itself and lives on breaks the protocol.
   // If bulkheadd is gone, the worker ends with it, and nobody can say when.
-  const auto ended = Ends(How::AWAIT, supervisor_->deadlines().close);
+  const auto ended = Ends(How::AWAIT, deadlines_.close);
   gone_ = ended.value_or(false);
   if (ended && !*ended) {
     return Misbehaved("it reported its own end but lives on");
@@ -341,14 +348,14 @@ Status WorkerLink::Died() {
 
 Status WorkerLink::Cancel() {
   spent_ = true;
-  return Cancelled();
+  return supervisor_link::Cancelled();
 }
 
 Status WorkerLink::Kill(Code code, ExitReport::Kind kind, std::string message) {
   dead_ = true;
   killed_for_ = kind;
   killed_because_ = "it " + message;
-  gone_ = Ends(How::KILL, supervisor_->deadlines().close).value_or(false);
+  gone_ = Ends(How::KILL, deadlines_.close).value_or(false);
   return Status(code, "the worker of device " + started_.device + " (backend " +
                           started_.backend + ") " + std::move(message));
 }
@@ -364,8 +371,9 @@ Status WorkerLink::BrokeAbi(const std::string& report) {
               "reports that its backend breaks bulkhead_backend.h: " + report);
 }
 
-ExitVerdict WorkerLink::TakeExit(ObservedExit seen) {
-  using How = ObservedExit::How;
+supervisor_link::ExitVerdict WorkerLink::TakeExit(
+    supervisor_link::ObservedExit seen) {
+  using How = supervisor_link::ObservedExit::How;
   seen.met_media = met_media_;
   if (killed_for_ == ExitReport::Kind::kDeadline) seen.how = How::kLate;
   if (killed_for_ == ExitReport::Kind::kProtocolViolation)
@@ -375,11 +383,12 @@ ExitVerdict WorkerLink::TakeExit(ObservedExit seen) {
     seen.claims_cause = claims_cause_;
   }
   seen.last_message = last_request_;
-  seen.request.deadline_ms = (supervisor_->deadlines().*step_).count();
-  ExitVerdict exit = supervisor_->SessionExit(started_, seen, *cancel_);
+  seen.request.deadline_ms = (deadlines_.*step_).count();
+  supervisor_link::ExitVerdict exit =
+      supervisor_->SessionExit(started_, seen, *cancel_);
   // bulkheadd reports the SIGKILL that the link sent, not the reason for it.
   if (seen.how != How::kDied) exit.report.kind = killed_for_;
   return exit;
 }
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

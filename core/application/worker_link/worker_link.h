@@ -23,7 +23,7 @@
 #include "ipc/schema/session.capnp.h"
 #include "ipc/waiter.h"
 
-namespace bulkhead::session {
+namespace bulkhead::worker_link {
 
 // One worker of a session, from its start to its death; WorkerRecovery makes
 // the next one. The process may serve other sessions too (worker_scope =
@@ -45,46 +45,51 @@ namespace bulkhead::session {
 class WorkerLink {
  public:
   // Asks bulkheadd to find or start a worker, and to hand it the memory of the
-  // session and the media, or a window to the media, once it is locked down.
-  // `input` outlives the link.
+  // session and the media, or a window to the media, once the worker is locked
+  // down. `input` outlives the link.
   static Result<std::unique_ptr<WorkerLink>> Start(
-      std::shared_ptr<SupervisorLink> supervisor, SessionRequest request,
-      const MediaInput& input, std::shared_ptr<CancelSignal> cancel);
-  // Ends the worker as End() does, and tells bulkheadd that the session closed.
+      std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
+      supervisor_link::SessionRequest request, const MediaInput& input,
+      std::shared_ptr<supervisor_link::CancelSignal> cancel);
+  // Ends the worker as End() does, and reports the session to bulkheadd as
+  // closed.
   ~WorkerLink();
   WorkerLink(const WorkerLink&) = delete;
   WorkerLink& operator=(const WorkerLink&) = delete;
 
-  // Returns why the worker got none of that. Call it once, before the rest.
+  // Returns why the worker got neither memory nor media. Call it once, before
+  // any other function.
   Status CheckAttached();
 
   // Writes one request of at most `max_words`; does not wait.
-  Status Send(size_t max_words, const WorkerChannel::FillRequest& fill);
+  Status Send(size_t max_words,
+              const worker_protocol::WorkerChannel::FillRequest& fill);
   // Returns the deadline of a step that begins now. `step` names the deadline
   // that applies: &Deadlines::open.
-  StepDeadline Within(std::chrono::milliseconds Deadlines::*step);
+  worker_protocol::StepDeadline Within(
+      std::chrono::milliseconds Deadlines::*step);
   // Returns how long a backend may return BULKHEAD_AGAIN from every call: half
   // of the shortest deadline of decoding, so that the worker names the breach
   // before it is late itself.
   std::chrono::milliseconds patience() const;
   // Gives a step that made progress the deadline `step` anew, as often as
   // StepDeadline allows.
-  void Renew(StepDeadline& deadline,
+  void Renew(worker_protocol::StepDeadline& deadline,
              std::chrono::milliseconds Deadlines::*step);
   // Waits for a reply and hands it to `take`, which validates it. `step` says
   // in a message what the worker was late with: "open the file". Where a reader
   // of the application has the media, reads it for the worker meanwhile; that
   // time is added to `deadline`. If the reader fails, Receive() fails too, and
   // the link is spent().
-  Status Receive(StepDeadline& deadline, const char* step,
+  Status Receive(worker_protocol::StepDeadline& deadline, const char* step,
                  const std::function<Status(ipc::schema::Reply::Reader)>& take);
   // Hands the worker the memory of the frames, in place of what it has. No slot
   // of the pool may be granted to another worker. Returns kNotFound if the
   // memory can be handed to no further worker, since bulkheadd has not kept it.
   // After another error the link is spent().
-  Status AttachPool(std::shared_ptr<FramePool> pool);
+  Status AttachPool(std::shared_ptr<worker_protocol::FramePool> pool);
   // Allocates the first slot if there is none yet, so that the worker need not
-  // wait for it. Where the memory is refused, GrantFreeSlots tells.
+  // wait for it. Where the memory is refused, GrantFreeSlots says so.
   void AllocateFirstSlot();
   // Grants the worker every free slot, and lets the pool grow towards `wanted`
   // granted slots, by one a call once the worker has two. Does nothing if no
@@ -109,7 +114,9 @@ class WorkerLink {
   }
 
   // Returns null before AttachPool().
-  const std::shared_ptr<FramePool>& pool() const { return pool_; }
+  const std::shared_ptr<worker_protocol::FramePool>& pool() const {
+    return pool_;
+  }
   // Kills the worker if it lives and serves no other session. Returns gone().
   bool End();
   // Returns true once the worker has died or was killed.
@@ -126,22 +133,24 @@ class WorkerLink {
   // into its memory any more. A killed worker that the kernel still holds is
   // dead() but not gone().
   bool gone() const { return gone_; }
-  // Tells bulkheadd how the worker ended and returns the answer. Call this only
-  // when dead(), and only once, since bulkheadd counts each exit. `session`
-  // describes the exit as far as the session knows; the link adds its own part.
-  ExitVerdict TakeExit(ObservedExit session);
+  // Reports to bulkheadd how the worker ended and returns the answer. Call this
+  // only when dead(), and only once, since bulkheadd counts each exit.
+  // `session` describes the exit as far as the session knows; the link adds its
+  // own part.
+  supervisor_link::ExitVerdict TakeExit(supervisor_link::ObservedExit session);
   pid_t pid() const;
-  const StartedWorker& started() const { return started_; }
+  const supervisor_link::StartedWorker& started() const { return started_; }
   // Returns whether a reader of the application has the media.
   bool serves_media() const { return served_media_.has_value(); }
   std::chrono::microseconds start_time() const { return start_time_; }
 
  private:
-  WorkerLink(std::shared_ptr<SupervisorLink> supervisor,
+  WorkerLink(std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
              std::chrono::steady_clock::time_point asked_at,
-             StartedWorker started, std::unique_ptr<WorkerChannel> channel,
-             std::optional<ServedMedia> served_media,
-             std::shared_ptr<CancelSignal> cancel);
+             supervisor_link::StartedWorker started,
+             std::unique_ptr<worker_protocol::WorkerChannel> channel,
+             std::optional<worker_protocol::ServedMedia> served_media,
+             std::shared_ptr<supervisor_link::CancelSignal> cancel);
 
   using How = ipc::schema::EndWorker::How;
   // Sends pool_ and waits until the worker has mapped it.
@@ -152,7 +161,7 @@ class WorkerLink {
   // Reads media for the worker, and adds the time that this takes to
   // `deadline`.
   Status Serve(ipc::schema::Read::Reader read_untrusted,
-               StepDeadline& deadline);
+               worker_protocol::StepDeadline& deadline);
   // Returns the message for a worker that is late with `step`. `times` is the
   // number of times that the deadline has passed.
   std::string TooLongTo(const char* step, int times = 1) const;
@@ -161,17 +170,19 @@ class WorkerLink {
   Status Cancel();
   Status Kill(Code code, ExitReport::Kind kind, std::string message);
 
-  const std::shared_ptr<SupervisorLink> supervisor_;
-  const StartedWorker started_;
-  const ipc::WatchedWord worker_end_;  // told by bulkheadd
-  const std::unique_ptr<WorkerChannel> channel_;
-  const std::shared_ptr<CancelSignal> cancel_;
+  const std::shared_ptr<supervisor_link::SupervisorLink> supervisor_;
+  const Deadlines& deadlines_;
+  const supervisor_link::StartedWorker started_;
+  const ipc::WatchedWord worker_end_;  // set by bulkheadd
+  const std::unique_ptr<worker_protocol::WorkerChannel> channel_;
+  const std::shared_ptr<supervisor_link::CancelSignal> cancel_;
   ipc::Waiter waiter_;
-  std::shared_ptr<FramePool> pool_;
-  std::optional<ServedMedia> served_media_;  // set if a reader has the media
+  std::shared_ptr<worker_protocol::FramePool> pool_;
+  std::optional<worker_protocol::ServedMedia>
+      served_media_;  // set if a reader has the media
   const std::chrono::microseconds start_time_;
   bool dead_ = false;
-  bool closed_ = false;  // bulkheadd was told so
+  bool closed_ = false;  // bulkheadd knows that
   bool spent_ = false;
   bool gone_ = false;
   bool met_media_ = false;
@@ -183,4 +194,4 @@ class WorkerLink {
   std::chrono::milliseconds Deadlines::*step_ = &Deadlines::worker_start;
 };
 
-}  // namespace bulkhead::session
+}  // namespace bulkhead::worker_link

@@ -17,21 +17,21 @@ namespace bulkhead {
 //     auto video = host->OpenVideo(upload, {.allowed = {.codecs =
 //     {{"h264"}}}});
 //
-// Names are those of FFmpeg, as Host::Probe reports them: a container by any
+// Names are FFmpeg's, as Host::Probe reports them: a container by any
 // name of its demuxer ("mp4" and "mov" are one, "matroska" and "webm" another),
 // a codec by the name of the codec ("av1"), whichever decoder decodes it. Case
 // does not matter.
 //
 // A file in another container is refused with kUnsupported, which names it, as
-// soon as FFmpeg has told the container by the first bytes, before its demuxer
+// soon as FFmpeg knows the container by the first bytes, before its demuxer
 // runs. (Telling goes through the probes of all containers.)
 //
 // A stream of another codec is neither parsed nor decoded, also not while the
 // streams are probed, and to open it is kUnsupported, which names the codec; no
 // decoder of any backend is opened for it. The other streams of the file can be
 // used, and Host::Probe describes all, from what the container says alone. A
-// stream of another codec that shows itself only among the packets, as those of
-// FLV and MPEG-PS do, refuses the whole file. To find it before a parser runs,
+// stream of another codec that shows itself only among the packets, as in
+// FLV and MPEG-PS, refuses the whole file. To find it before a parser runs,
 // the first 5 MB are read once more when codecs are listed.
 //
 // Lists do not lead to further files: a file that is referred to by another, by

@@ -30,7 +30,7 @@ struct AudioOptions {
   // its manifest says so.
   std::string device = {};
   // The absolute index of the stream in the container. nullopt: the audio
-  // stream that `stream_choice` tells.
+  // stream that `stream_choice` names.
   std::optional<int> stream_index = {};
   StreamChoice stream_choice = StreamChoice::kFirst;
   // The sample rate in Hz and the number of channels of the delivered samples.
@@ -82,8 +82,8 @@ struct AudioMetadata : StreamTiming {
 // Consecutive samples of all channels, in memory that the caller owns. Integer
 // samples become numbers in [-1, 1]; float samples are not clipped.
 struct AudioSamples {
-  // [channels, count()], contiguous: all samples of channel 0, then those of
-  // channel 1 and so on.
+  // [channels, count()], contiguous: all samples of channel 0, then all
+  // of channel 1 and so on.
   std::vector<float> data;
   uint32_t channels = 0;
   uint32_t sample_rate = 0;  // In Hz.
@@ -118,8 +118,8 @@ struct DamagedSamples {
   std::optional<int64_t> last_byte;
   std::string backend_says;  // As in DamagedRange.
   // True if `samples` is an estimate, because nothing in the file says how
-  // many are lost. The samples after may then have numbers and times that are
-  // not those of the sound file.
+  // many are lost. The samples after may then have other numbers and times
+  // than in the sound file.
   bool estimated = false;
 };
 
@@ -139,7 +139,7 @@ struct DamagedSamples {
 // it, if libavformat stops before them, or if the header of MP4, Matroska, RIFF
 // or FLAC declares more samples than the file has. They keep their place:
 // OnCorrupt::kSkip delivers silence for them, as long as the next timestamp or
-// the codec's fixed duration of a packet tells. Where neither does, the length
+// the codec's fixed duration of a packet says. Where neither does, the length
 // is an estimate (DamagedSamples::estimated). If a file becomes shorter while
 // it is open, its missing end is damaged too. A gap in the timestamps is a
 // note, and no silence.

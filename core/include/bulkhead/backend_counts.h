@@ -57,7 +57,7 @@ struct BackendCounts {
   // Streams that got their first worker, on this backend or another that failed
   // before it had one for them.
   uint64_t streams = 0;
-  // Delivered to the application, those of open streams included. Of an
+  // Delivered to the application, also by open streams. Of an
   // application that has more than 1024 streams open, the others are missing.
   uint64_t frames = 0;
   // The time for which sessions had a worker, open sessions included. A stream

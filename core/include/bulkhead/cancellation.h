@@ -8,7 +8,7 @@
 
 namespace bulkhead {
 
-namespace session {
+namespace supervisor_link {
 class CancelSignal;
 }
 
@@ -52,12 +52,12 @@ class Cancellation {
   void Cancel() const;
 
  private:
-  friend class session::CancelSignal;
+  friend class supervisor_link::CancelSignal;
 
-  explicit Cancellation(std::shared_ptr<session::CancelSignal> signal)
+  explicit Cancellation(std::shared_ptr<supervisor_link::CancelSignal> signal)
       : signal_(std::move(signal)) {}
 
-  std::shared_ptr<session::CancelSignal> signal_;
+  std::shared_ptr<supervisor_link::CancelSignal> signal_;
 };
 
 }  // namespace bulkhead

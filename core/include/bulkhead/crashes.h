@@ -136,7 +136,7 @@ Status ClearCrashes(
 // Returns why no record can be kept in the state directory, be it of a crash, a
 // quarantine or a disabled backend: kInvalidArgument if there is no directory
 // or it must not be trusted, kResourceExhausted if it is full or cannot be
-// written. It is told without writing anything, and the directory need not
+// written. It is found out without writing anything, and the directory need not
 // exist yet.
 Status CheckStateDirectory(
     const std::optional<std::string>& state_directory = std::nullopt);

@@ -13,7 +13,7 @@ struct StreamCapability {
   std::vector<std::string> codecs = {};
   std::vector<std::string> profiles = {};  // FFmpeg's names; empty: all.
   // The pixel or sample formats of its frames before conversion; empty: not
-  // told.
+  // declared.
   std::vector<std::string> formats = {};
   uint32_t max_width = 0;  // 0: the device has no limit of its own.
   uint32_t max_height = 0;
@@ -28,7 +28,7 @@ struct DeviceCapabilities {
   std::vector<StreamCapability> streams = {};
   uint32_t max_sessions = 0;  // At once; 0: no limit.
   // Where its frames come to lie: "own-memory", "runtime-buffers". Empty: not
-  // told.
+  // declared.
   std::vector<std::string> outputs = {};
 
   bool operator==(const DeviceCapabilities&) const = default;

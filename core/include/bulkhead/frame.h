@@ -15,10 +15,10 @@
 
 namespace bulkhead {
 
-namespace session {
+namespace worker_protocol {
 class FrameLease;
 struct NativeFormat;
-}  // namespace session
+}  // namespace worker_protocol
 
 // The form in which pictures of a stream are delivered.
 enum class OutputFormat : uint8_t {
@@ -74,7 +74,7 @@ struct Plane {
   }
 };
 
-// The meaning of the numbers of a native picture, as the decoder tells it.
+// The meaning of the numbers of a native picture, as the decoder states it.
 struct Color {
   // Code points of ITU-T H.273; 2 means unspecified.
   uint8_t primaries = 2;
@@ -104,7 +104,7 @@ struct FrameInfo {
   // The presentation timestamp in ticks of the stream's time base; nullopt if
   // the stream has none.
   std::optional<int64_t> pts;
-  // In ticks of the time base. 0 if the file does not tell it and the stream
+  // In ticks of the time base. 0 if the file does not state it and the stream
   // has no index yet, which says when the next frame is due.
   int64_t duration = 0;
   double pts_seconds = 0;  // 0 if `pts` is nullopt.
@@ -148,9 +148,9 @@ class Frame {
  public:
   // Used by the decoders. `lease` owns the memory; `device` names the device
   // that wrote it. `native` is null for RGB.
-  Frame(std::shared_ptr<session::FrameLease> lease, FrameInfo info,
+  Frame(std::shared_ptr<worker_protocol::FrameLease> lease, FrameInfo info,
         std::shared_ptr<const std::string> device,
-        std::shared_ptr<const session::NativeFormat> native = nullptr);
+        std::shared_ptr<const worker_protocol::NativeFormat> native = nullptr);
   ~Frame();
   Frame(Frame&&) noexcept;
   Frame& operator=(Frame&&) noexcept;
@@ -244,11 +244,11 @@ class Frame {
                                    "for numbers<float>()"));
   }
 
-  std::shared_ptr<session::FrameLease> lease_;
+  std::shared_ptr<worker_protocol::FrameLease> lease_;
   const std::byte* pixels_;
   FrameInfo info_;
   std::shared_ptr<const std::string> device_;
-  std::shared_ptr<const session::NativeFormat> native_;  // null for RGB
+  std::shared_ptr<const worker_protocol::NativeFormat> native_;  // null for RGB
 };
 
 // Several RGB pictures of one size in one block of memory, with packed rows and

@@ -19,7 +19,7 @@
 
 namespace bulkhead {
 
-namespace session {
+namespace supervisor_link {
 class SupervisorLink;
 }
 
@@ -172,14 +172,15 @@ class Host {
   int supervisor_pid() const;
 
  private:
-  Host(HostOptions options, std::shared_ptr<session::SupervisorLink> link);
+  Host(HostOptions options,
+       std::shared_ptr<supervisor_link::SupervisorLink> link);
 
-  // Puts in what the options of a call leave to those of the Host.
+  // Puts in what the options of a call leave to the Host's.
   template <typename Options>
   Status Complete(Options& options) const;
 
   HostOptions options_;
-  std::shared_ptr<session::SupervisorLink> link_;
+  std::shared_ptr<supervisor_link::SupervisorLink> link_;
 };
 
 }  // namespace bulkhead

@@ -26,8 +26,8 @@ const char* SandboxTierName(SandboxTier tier);
 struct Limits {
   // Pixels of one frame.
   uint64_t frame_pixels = 64'000'000;
-  // Bytes of frames and samples in the application's process: those that are
-  // under way, and those of one batch. Not counted are the index and the record
+  // Bytes of frames and samples in the application's process: all that are
+  // under way, and one batch's. Not counted are the index and the record
   // of the frames that Next() has delivered (`index_frames`).
   uint64_t session_bytes = uint64_t{1} << 30;
   // Bytes of private memory of the worker (RLIMIT_DATA), beyond what the
@@ -110,13 +110,13 @@ struct HostOptions {
   // Absolute directories that hold distributions. nullopt: BULKHEAD_PATH, or
   // the standard directories if that is unset.
   std::optional<std::vector<std::string>> plugin_path = {};
-  // Absolute directories that are searched before those of the plugin path.
+  // Absolute directories that are searched before the plugin path's.
   // nullopt: BULKHEAD_ADD_PATH.
   std::optional<std::vector<std::string>> plugin_add_path = {};
-  // Absolute directories that are searched after all others, also after those
-  // of Bulkhead's own backends. For directories that others than the operator
-  // write, such as the packages of an interpreter: what they hold takes no name
-  // from another backend. nullopt: BULKHEAD_LAST_PATH.
+  // Absolute directories that are searched after all others, also after the
+  // directories of Bulkhead's own backends. For directories that others than
+  // the operator write, such as the packages of an interpreter: what they hold
+  // takes no name from another backend. nullopt: BULKHEAD_LAST_PATH.
   std::optional<std::vector<std::string>> plugin_last_path = {};
   // True: the backends on the plugin path are registered. nullopt:
   // BULKHEAD_DEVICE_BACKEND_AUTOLOAD.

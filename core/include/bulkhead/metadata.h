@@ -24,7 +24,7 @@ struct Ratio {
 
 // When a stream is played and how much of it there is, in seconds: according to
 // the header, according to the packets, and the best of both. The rules of the
-// best are those of torchcodec.
+// best are torchcodec's.
 struct StreamTiming {
   // Values of the header; nullopt if the header does not have them.
   std::optional<double> begin_seconds_from_header;
@@ -40,7 +40,7 @@ struct StreamTiming {
   std::optional<double> end_seconds_from_content;
   std::optional<uint64_t> frame_count_from_content;
 
-  // The best known values: those of the content if known, otherwise those of
+  // The best known values: the content's if known, otherwise from
   // the first known source that the comment lists; nullopt if none is known.
   double begin_seconds = 0;  // The header; 0.
   // The header; frame count and frame rate of the header; the duration of the

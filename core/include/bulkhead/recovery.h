@@ -31,7 +31,7 @@ namespace bulkhead {
 // Before, frames that were delivered are decoded again and compared bit for
 // bit: those that Next() delivered last, up to 64, when Next() goes on; those
 // that were found by number or time last, up to 8, when such a call goes on. If
-// those of Next() differ after a seek, all are compared from the beginning on,
+// frames of Next() differ after a seek, all are compared from the beginning on,
 // up to the first that differs. Whatever comes of that, the following frames
 // are decoded by the other device alone, from a keyframe on, so that no picture
 // is made of pictures of two devices. All frames of one batch, and all samples
@@ -39,7 +39,7 @@ namespace bulkhead {
 // first device; a device of another backend does not get them.
 //
 // If the other device fails too, the error has both causes, and the first such
-// error of a stream is told as an event (Event::Kind::kFailoverFailed). The
+// error of a stream is sent as an event (Event::Kind::kFailoverFailed). The
 // stream stays there: the next call tries it again.
 struct Failover {
   // Says whether `to` gives the same frames that `from` had delivered.

@@ -96,8 +96,8 @@ struct SandboxReport {
   std::vector<SandboxGap> gaps;      // Those that prevent tier full come first.
   std::vector<std::string> reasons;  // The gaps, one sentence each.
   uint32_t landlock_abi;             // 0 if the kernel has no Landlock.
-  // True if backends run with a user id of their own, false if with that of the
-  // application.
+  // True if backends run with a user id of their own, false if with the
+  // application's.
   bool own_uid;
   // The cgroup (version 2) directory below which each backend gets a cgroup,
   // and the controllers that limit it: of "memory", "pids" and "cpu". Empty

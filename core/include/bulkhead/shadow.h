@@ -30,7 +30,7 @@ namespace bulkhead {
 // for which the shadow is too late: once a stream is closed, it has as long as
 // the longest of Deadlines::open, seek and frame to catch up, if the Host lives
 // as long. Nor are the frames of streams that were drawn and have no shadow:
-// those of a SourceReader, those with backend_options, those with
+// streams of a SourceReader, those with backend_options, those with
 // OutputFormat::kNative or without autoscale, those that are on `against`
 // itself, any beyond sixteen at once, and those for which `against` does not
 // start.
@@ -47,7 +47,7 @@ namespace bulkhead {
 // random order are hardly compared at all: use Next().
 //
 // A picture that differs changes nothing by itself, since the file can be the
-// cause. It is counted (BackendInfo::shadow), told as an event, and the backend
+// cause. It is counted (BackendInfo::shadow), sent as an event, and the backend
 // is put on trial: it decodes Bulkhead's built-in clip in another process, as
 // after a reload. A backend that fails the trial is treated as one that fails
 // on its own account; one that passes goes on.
@@ -74,7 +74,7 @@ struct ShadowDifference {
 // The comparisons of one backend's streams since bulkheadd started.
 struct ShadowReport {
   uint64_t streams = 0;  // That were drawn.
-  // Those of which nothing, or nothing more, could be compared, because they
+  // Streams of which nothing, or nothing more, could be compared, because they
   // have no shadow, or it could not be started, ended early or met damage.
   // `last_failure` says why.
   uint64_t failed = 0;

@@ -12,10 +12,10 @@
 
 namespace bulkhead {
 
-namespace session {
+namespace worker_link {
 class MediaInput;
 struct MediaData;
-}  // namespace session
+}  // namespace worker_link
 
 // Bytes that the application serves itself: from a socket, an archive or an
 // object store.
@@ -87,13 +87,13 @@ class Source {
   const std::string& name() const { return name_; }
 
  private:
-  friend class session::MediaInput;
+  friend class worker_link::MediaInput;
 
-  Source(std::string name, std::shared_ptr<const session::MediaData> data)
+  Source(std::string name, std::shared_ptr<const worker_link::MediaData> data)
       : name_(std::move(name)), data_(std::move(data)) {}
 
   std::string name_;  // A path if `data_` is null.
-  std::shared_ptr<const session::MediaData> data_;
+  std::shared_ptr<const worker_link::MediaData> data_;
 };
 
 }  // namespace bulkhead

@@ -59,7 +59,7 @@ int ExitCodeFor(Code code);
 //       return ExitCodeFor(status.code());
 //     }
 //
-// Thread safety is that of an int: any number of threads may call const
+// Thread safety is as for an int: any number of threads may call const
 // methods at the same time.
 class [[nodiscard]] Status {
  public:
@@ -115,7 +115,7 @@ class StatusError : public std::runtime_error {
   Status status_;
 };
 
-// A T, or the Status that says why there is none. The interface is that of
+// A T, or the Status that says why there is none. The interface is as in
 // std::expected<T, Status>: `*` and `->` require a value, error() requires an
 // error, and value() throws StatusError if there is no value. Unlike there, `*`
 // and value() of a temporary return the T itself and no reference to it, so
@@ -125,7 +125,7 @@ class StatusError : public std::runtime_error {
 //     if (!frame) return frame.error();
 //     Show(*frame);
 //
-// Thread safety is that of T.
+// Thread safety is as for T.
 template <typename T>
 class [[nodiscard]] Result {
   static_assert(!std::is_reference_v<T> && !std::is_same_v<T, Status>);

@@ -41,12 +41,12 @@ struct VideoMetadata : StreamTiming {
   // every frame; without VideoOptions::autoscale, of the first frame.
   std::string pixel_format;
   // The size in pixels of every delivered frame: after rotation and transforms,
-  // or with kNative as the decoder made it. Without autoscale, that of the
-  // first.
+  // or with kNative as the decoder made it. Without autoscale, the first
+  // one's.
   uint32_t width = 0;
   uint32_t height = 0;
-  // The size in pixels after rotation and before transforms; with kNative that
-  // of the frames.
+  // The size in pixels after rotation and before transforms; with kNative the
+  // size of the frames.
   uint32_t upright_width = 0;
   uint32_t upright_height = 0;
   Dtype dtype = Dtype::kUint8;  // The type of every delivered RGB frame.
@@ -89,7 +89,7 @@ struct DamagedRange {
   std::optional<uint64_t> first_frame;
   std::optional<uint64_t> last_frame;
   // From the start of the first frame until the end of the last, as far as the
-  // timestamps of the damaged frames tell; nullopt if none of them has one. Of
+  // timestamps of the damaged frames say; nullopt if none of them has one. Of
   // a note, the time of its packet.
   std::optional<double> begin_seconds;
   std::optional<double> end_seconds;
@@ -125,13 +125,13 @@ struct DamagedRange {
 // But a position at which a file has killed that many workers of a backend is
 // refused at once, for ten minutes, to every decoder of the Host that asks for
 // the same position of that file. With VideoOptions::on_failure, the call goes
-// on on another device instead, and recovery() tells.
+// on on another device instead, and recovery() says so.
 //
 // Order and numbers. Frames arrive in presentation order, as FFmpeg's decoder
 // outputs them, and every frame has the size of the first, unless
 // VideoOptions::autoscale says otherwise. Every packet that
 // shows a picture counts as one frame, even if it does not decode. So frame
-// numbers are those of the file, the same for Next() and for indexed access,
+// numbers are the file's, the same for Next() and for indexed access,
 // and a whole pass delivers FrameCount() minus the frames of damage(), without
 // those that are not in the index. The index is made by one scan on first use,
 // unless VideoOptions say otherwise.
@@ -139,7 +139,7 @@ struct DamagedRange {
 // Indexed access returns the picture that a pass from the beginning shows; the
 // calls before it make no difference. The decoder seeks to a keyframe if the
 // packets themselves show that it is one, and what follows is sound. It decodes
-// from the beginning if what follows is damaged, if the codec does not tell its
+// from the beginning if what follows is damaged, if the codec does not mark its
 // keyframes (core/application/damage.md lists which do), or if the timestamps
 // of the stream are missing or contradict the order of the pictures: such
 // frames are therefore as exact as others, and slow. One case remains: damage
@@ -148,8 +148,8 @@ struct DamagedRange {
 // seek may skip it or meet it in another state.
 //
 // Ends that are missing. Where libavformat stops before the end of the file, or
-// the header declares more frames than the file has, Next() fails once before the
-// end of the stream (see OnCorrupt), and damage() lists about how many are
+// the header declares more frames than the file has, Next() fails once before
+// the end of the stream (see OnCorrupt), and damage() lists about how many are
 // missing (DamagedRange::not_in_index). If a header counts frames,
 // metadata().frame_count_from_header then exceeds FrameCount(). Bytes that are
 // appended after the file was opened are not seen.
@@ -212,7 +212,7 @@ class VideoDecoder {
                                    std::span<std::byte> into = {});
 
   // The following calls find frames by time. A frame is played from its
-  // timestamp until that of the next frame, and the last frame until the stream
+  // timestamp until the next frame's, and the last frame until the stream
   // ends; so FramePlayedAt(frame.pts_seconds()) is that frame. A time that is a
   // little before a timestamp counts as that timestamp: by a microsecond, or by
   // half a tick of time_base if that is less. So `pts + i / fps` and a time

@@ -73,7 +73,7 @@ enum class OnCorrupt {
   kShow,
 };
 
-// Options of Host::OpenVideo. The names and meanings follow those of
+// Options of Host::OpenVideo. The names and meanings follow
 // torchcodec's VideoDecoder.
 struct VideoOptions {
   // "cpu", "openreg", "openreg:1", or "BACKEND/openreg:1" if two backends have
@@ -81,7 +81,7 @@ struct VideoOptions {
   // devices. Empty: HostOptions::default_device.
   std::string device = {};
   // The absolute index of the stream in the container. nullopt: the video
-  // stream that `stream_choice` tells.
+  // stream that `stream_choice` names.
   std::optional<int> stream_index = {};
   StreamChoice stream_choice = StreamChoice::kFirst;
   // The number of threads that the decoder uses; 0 lets the decoder choose.
@@ -117,7 +117,7 @@ struct VideoOptions {
   AllowedMedia allowed = {};
   // kNative delivers Frame::planes() in place of RGB. Transforms and floats are
   // then kInvalidArgument, and so are the calls that return batches; pictures
-  // are not turned upright (VideoMetadata::rotation and vertical_flip tell how
+  // are not turned upright (VideoMetadata::rotation and vertical_flip say how
   // to).
   OutputFormat output_format = OutputFormat::kRgb;
   // Every frame has the size of the stream's first one: later ones of another

@@ -28,13 +28,13 @@ class Array {
   // The memory is not initialized. data() is null if there is not enough
   // memory.
   Array(size_t count, uint32_t height, uint32_t width, Dtype dtype);
-  // A copy of the pixels, in their only copy: [height, width, 3].
+  // Copies the pixels, once: [height, width, 3].
   explicit Array(const Frame& frame);
-  // A copy of a plane, in their only copy: [height, width], or [height, width,
-  // samples] if elements have several. The bytes of a number are in the order
-  // of this machine.
+  // Copies a plane, once: [height, width], or [height, width, samples] if
+  // elements have several. The bytes of a number are in the order of this
+  // machine.
   explicit Array(const Plane& plane);
-  // Take the memory.
+  // These take over the memory.
   explicit Array(FrameBatch batch);
   explicit Array(AudioSamples samples);  // [channels, count]
 

@@ -13,7 +13,7 @@
 
 namespace bulkhead::python {
 
-// An open stream, and the line of those who call it.
+// An open stream, and the turns of the threads that call it.
 template <typename Decoder>
 class Stream {
  public:

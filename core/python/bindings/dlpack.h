@@ -71,8 +71,8 @@ struct SharedPicture {
   std::array<int64_t, 3> strides;  // In elements.
 };
 
-// Returns a capsule of which the consumer may write the memory, if it is of
-// version 0 (`dltensor`), which has no flags.
+// Returns a capsule of version 0 (`dltensor`), which has no flags: the consumer
+// may write to the memory.
 pybind11::capsule UnversionedCapsule(SharedPicture picture);
 
 // Returns a capsule of version 1.0 (`dltensor_versioned`).

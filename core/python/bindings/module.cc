@@ -3,6 +3,7 @@
 
 #include "bulkhead/version.h"
 #include "core/python/bindings/array.h"
+#include "core/python/bindings/batch.h"
 #include "core/python/bindings/decoders.h"
 #include "core/python/bindings/errors.h"
 #include "core/python/bindings/frame_rows.h"
@@ -32,5 +33,6 @@ PYBIND11_MODULE(_core, module) {
   DefineAudio(module);
   DefineReports(module);
   DefineHost(module);
+  DefineBatch(module);
   DefineOperators(module);
 }

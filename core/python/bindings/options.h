@@ -6,7 +6,7 @@
 namespace bulkhead::python {
 
 // Makes the structs of options classes of Python whose members can be set, and
-// the enumerations of theirs classes with the names that the command uses.
+// their enumerations classes with the names that the command uses.
 void DefineOptions(pybind11::module_& module);
 
 }  // namespace bulkhead::python

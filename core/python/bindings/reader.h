@@ -16,8 +16,8 @@ namespace bulkhead::python {
 // `read(size)`, which returns an object with bytes, and `seek(offset, whence)`.
 // They are called with the GIL, inside a call that has released it.
 //
-// An exception of theirs cannot pass through the library, so it is kept here
-// until the call is over.
+// An exception that they raise cannot pass through the library, so it is kept
+// here until the call is over.
 class Reader {
  public:
   // The last reference may be dropped without the GIL.

@@ -35,7 +35,7 @@ class InterruptWatch {
 
  private:
   bool watching_ = false;
-  const Cancellation* outer_ = nullptr;  // That of the call around this one.
+  const Cancellation* outer_ = nullptr;  // From the call around this one.
 };
 
 // The calls of one decoder, or the opening of one. Each call runs without the
@@ -43,7 +43,7 @@ class InterruptWatch {
 // since decoders of the library are not thread-safe.
 class Waiting {
  public:
-  // `reader` is that of the source, or null.
+  // `reader` is the source's, or null.
   explicit Waiting(std::shared_ptr<Reader> reader)
       : cancellation_(ValueOf(Cancellation::Create())),
         reader_(std::move(reader)) {}

@@ -20,7 +20,7 @@ class AllowedMedia:
     codecs: Optional[List[str]] = None
 
     def __post_init__(self) -> None:
-        self.core()  # What cannot be a list of names is told here.
+        self.core()  # Reports what cannot be a list of names.
 
     @classmethod
     def web(cls) -> "AllowedMedia":

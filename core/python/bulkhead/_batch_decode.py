@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes one input of a batch, and leaves its output and its record.
 
-What can go wrong is one of three things, as in the command (tools/cli/batch/batch_run.h).
-What is wrong with the file is its result: it gets a record, and nobody tries it again.
-What is wrong with the backend or with the time that it had is a loss: it is raised, and
-whoever called may try again. A disk that takes no output, or a machine without a sandbox,
-would fail every other input as well; that is raised too, and is no loss.
+Around the decoding, the engine of `bulkhead batch` works (core/application/batch). What
+is wrong with the file is its result: it gets a record, and nobody tries it again. What is
+wrong with the backend or with the time that it had is a loss: it is raised, and whoever
+called may try again. A disk that takes no output, or a machine without a sandbox, would
+fail every other input as well; that is raised too, and is no loss.
 """
 
 import collections.abc
@@ -14,23 +14,10 @@ import itertools
 import json
 import math
 import os
-from typing import Any, Callable, Dict, Tuple, Type, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type, Union
 
 from bulkhead import _core, _pictures
-from bulkhead._batch_directory import BatchDirectory
-from bulkhead._batch_plan import Item
-from bulkhead._batch_recipe import Recipe
-from bulkhead._batch_records import (
-    Outcome,
-    Record,
-    Records,
-    make_record,
-    name_error,
-    sha256_of,
-    shown,
-    stamp_of,
-    text_of,
-)
+from bulkhead._batch_recipe import Item, Recipe
 from bulkhead._batch_writers import FRAME_WRITERS, Wav
 from bulkhead._errors import (
     BackendLostError,
@@ -58,11 +45,32 @@ _SECONDS_AT_ONCE = 8
 
 
 @dataclasses.dataclass(frozen=True)
+class Result:
+    """The record of an input, a line of JSON, and whether an input of the same contents
+    was told of before."""
+
+    record: str
+    told_before: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
 class Loss:
     """Why an input has no result. The next run tries it again."""
 
     code: str
     message: str
+
+
+@dataclasses.dataclass
+class _Outcome:
+    """What became of one input in the hands of a decoder."""
+
+    error: Optional[Error] = None
+    frames: Optional[int] = None
+    frame_count: Optional[int] = None
+    frame_count_from_header: Optional[int] = None
+    damage: List[Any] = dataclasses.field(default_factory=list)
+    restarts: int = 0
 
 
 class _FunctionFailed(Exception):
@@ -71,57 +79,48 @@ class _FunctionFailed(Exception):
 
 
 def decode_item(
-    recipe: Recipe, item: Item, host: Host, device: str, makers: Record
-) -> Union[Record, Loss]:
+    recipe: Recipe, item: Item, host: Host, device: str, makers: str
+) -> Union[Result, Loss]:
     """Returns the record of the input, after writing it and the output.
 
     Raises the errors of LOSSES, SandboxUnavailableError, and OSError of the directory.
     """
-    path = recipe.path_of(item.input)
-    with BatchDirectory(recipe.directory) as directory:
-        records = Records(directory, recipe.options())
-        stamp = stamp_of(path)
-        # Whoever was killed after writing it leaves nothing to do.
-        found = records.find(item, stamp)
-        if found is not None:
-            return found
-        too_long = name_error(item, recipe.suffix)
-        if too_long is not None:
-            outcome = Outcome(too_long, frames=0 if recipe.what in FRAME_WRITERS else None)
-            record = make_record(item, path, stamp, None, recipe.options(), makers, outcome)
-            records.write(item, record)
-            return record
-        sha256 = None if stamp.bytes is None else sha256_of(path)
-        poison = sha256 and records.find_poison(item, stamp, sha256)
-        if poison:
-            directory.remove(item.output)
-            records.write(item, poison)
-            return poison
+    path = recipe.path_of(item)
+    batch = recipe.batch()
+    # Whoever was killed after writing it leaves nothing to do.
+    found = batch.find(item, path)
+    if found is not None:
+        return Result(found)
+    has_frames = recipe.what in FRAME_WRITERS
+    attempt = batch.begin(item, path, recipe.suffix, makers, has_frames)
+    verdict = attempt.known
+    if verdict is None:
         try:
-            outcome = _decode(recipe, host, device, path, directory.unfinished("output"))
+            outcome = _decode(recipe, host, device, path, attempt.output)
         except _FunctionFailed as failure:
-            return Loss("kInvalidArgument", f"{text_of(item.input)}: {failure}")
-        if stamp_of(path) != stamp:
-            told = f"{text_of(item.input)} was changed while it was decoded"
-            return Loss("kInvalidArgument", told)
+            return Loss("kInvalidArgument", f"{_core.record_text(item.input)}: {failure}")
         error = outcome.error
-        if error is not None and isinstance(error, (*LOSSES, SandboxUnavailableError)):
+        if isinstance(error, SandboxUnavailableError):
             raise error
-        records.remove(item)
-        if error is None:
-            directory.publish("output", item.output)
-            outcome.output_bytes = directory.size_of(item.output)
-        else:
-            directory.remove(item.output)
-        record = make_record(item, path, stamp, sha256, recipe.options(), makers, outcome)
-        records.write(item, record)
-        if sha256 is not None and error is not None and error.code == "kPoisonedInput":
-            records.write_poison(record)
-        return record
+        code, message = ("", "") if error is None else (error.code, str(error))
+        verdict = attempt.finish(
+            code,
+            message,
+            outcome.frames,
+            outcome.frame_count,
+            outcome.frame_count_from_header,
+            outcome.damage,
+            outcome.restarts,
+        )
+        if error is not None and verdict.code == error.code and isinstance(error, LOSSES):
+            raise error
+    if verdict.record is None:
+        return Loss(verdict.code, verdict.message)
+    return Result(verdict.record, verdict.told_before)
 
 
-def _decode(recipe: Recipe, host: Host, device: str, path: str, output: str) -> Outcome:
-    decoders: Dict[Any, Callable[..., Outcome]] = {
+def _decode(recipe: Recipe, host: Host, device: str, path: str, output: str) -> _Outcome:
+    decoders: Dict[Any, Callable[..., _Outcome]] = {
         "wav": _decode_sound,
         "sheet": _decode_sheet,
         "probe": _probe,
@@ -129,14 +128,14 @@ def _decode(recipe: Recipe, host: Host, device: str, path: str, output: str) -> 
     decode = decoders.get(recipe.what, _decode_frames)
     if callable(recipe.what):
         decode = _call
-    outcome = Outcome()
+    outcome = _Outcome()
     try:
         return decode(recipe, host, device, path, output, outcome)
     except Error as error:
         return _fail(outcome, error)
 
 
-def _fail(outcome: Outcome, error: Error) -> Outcome:
+def _fail(outcome: _Outcome, error: Error) -> _Outcome:
     # The frames of the traceback refer to the outcome, and to the stream, whose memory
     # and processes a cycle would keep until Python's collector runs.
     outcome.error = error.with_traceback(None)
@@ -148,8 +147,8 @@ def _source_of(path: str) -> _core.Source:
 
 
 def _decode_frames(
-    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: Outcome
-) -> Outcome:
+    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: _Outcome
+) -> _Outcome:
     outcome.frames = 0
     stream = host.core().open_video(_source_of(path), recipe.video_options(device))
     writer = FRAME_WRITERS[recipe.what](stream.metadata(), output)
@@ -199,8 +198,8 @@ def _chosen(stream: _core.VideoStream, recipe: Recipe) -> collections.abc.Iterat
 
 
 def _decode_sheet(
-    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: Outcome
-) -> Outcome:
+    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: _Outcome
+) -> _Outcome:
     stream = host.core().open_video(_source_of(path), recipe.video_options(device))
     try:
         count = stream.frame_count()
@@ -220,8 +219,8 @@ def _decode_sheet(
 
 
 def _decode_sound(
-    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: Outcome
-) -> Outcome:
+    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: _Outcome
+) -> _Outcome:
     stream = host.core().open_audio(_source_of(path), recipe.audio_options(device))
     begin = stream.metadata().begin_seconds
     writer = Wav(output)
@@ -245,8 +244,8 @@ def _decode_sound(
 
 
 def _probe(
-    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: Outcome
-) -> Outcome:
+    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: _Outcome
+) -> _Outcome:
     found = host.probe(path, device=device)
     _write(output, _json(_members(found)))
     return outcome
@@ -266,8 +265,8 @@ def _members(record: Any) -> Any:
 
 
 def _call(
-    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: Outcome
-) -> Outcome:
+    recipe: Recipe, host: Host, device: str, path: str, output: str, outcome: _Outcome
+) -> _Outcome:
     decoder = VideoDecoder(
         path,
         stream_index=recipe.stream,
@@ -288,12 +287,17 @@ def _call(
             # SystemExit and KeyboardInterrupt would end the worker of dask.
             what = f"{recipe.format}() raised {type(error).__name__}"
             told = f"{what}: {error}" if str(error) else what
-            outcome.error = InvalidArgumentError(f"{shown(path)}: {told}")
+            outcome.error = InvalidArgumentError(f"{_shown(path)}: {told}")
         else:
             _write(output, _written(recipe, result))
         outcome.damage = decoder.damage
         outcome.restarts = decoder.recovery.restarts
         return outcome
+
+
+def _shown(path: str) -> str:
+    """Returns a path as messages of the library have it."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _written(recipe: Recipe, result: Any) -> bytes:
@@ -309,7 +313,7 @@ def _written(recipe: Recipe, result: Any) -> bytes:
         ) from error
 
 
-def _tell(stream: Any, outcome: Outcome) -> Outcome:
+def _tell(stream: Any, outcome: _Outcome) -> _Outcome:
     """Adds what an open stream knows of damage and of workers that died."""
     outcome.damage = stream.damage()
     outcome.restarts = stream.recovery().restarts
@@ -317,7 +321,7 @@ def _tell(stream: Any, outcome: Outcome) -> Outcome:
 
 
 def _json(value: Any) -> bytes:
-    # NaN and infinities, which json.dumps() writes unless it is told, are no JSON.
+    # NaN and infinities, which json.dumps() writes by default, are no JSON.
     return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
 
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a batch does with each of its inputs."""
+"""Which inputs a batch has, and what it does with each."""
 
+import collections.abc
 import dataclasses
+import json
 import os
+import typing
 from typing import Any, Callable, Dict, List, Optional, Union
 
 from bulkhead import _core
@@ -46,6 +49,24 @@ def _indices(text: str) -> List[int]:
 
 _FRAMES: Kind = ("a slice A:B:S, as of bulkhead batch --frames", _slice)
 _AT: Kind = ("indices I,J,..., as of bulkhead batch --at", _indices)
+
+
+class Item(typing.NamedTuple):
+    """One input of a batch."""
+
+    input: str  # The path, as the user gave it.
+    output: str  # The path below the output directory.
+
+
+def plan(
+    inputs: collections.abc.Iterable[Any], relative_to: Optional[Any], suffix: str
+) -> List[Item]:
+    """Sorts the inputs by their bytes, takes each once, and names the outputs."""
+    if isinstance(inputs, (str, bytes, os.PathLike)):
+        raise TypeError(f"files is {inputs!r}; it can be a list of paths")
+    root = "" if relative_to is None else os.fsdecode(relative_to) or os.curdir
+    given = [os.fsdecode(path) for path in inputs]
+    return [Item(*pair) for pair in _core.plan_outputs(given, root, suffix)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,9 +132,13 @@ class Recipe:
     def suffix(self) -> str:
         return SUFFIXES.get(self.what, "") if isinstance(self.what, str) else self.format
 
-    def path_of(self, given: str) -> str:
+    def path_of(self, item: Item) -> str:
         """Returns the path of an input for any process."""
-        return os.path.join(self.base, given)
+        return os.path.join(self.base, item.input)
+
+    def batch(self) -> _core.Batch:
+        """Opens the output directory; what is not finished there goes with the object."""
+        return _core.Batch(self.directory, json.dumps(self.options()))
 
     def chosen(self, count: Callable[[], int]) -> Optional[List[int]]:
         """Returns the numbers of the frames that were asked for, or None if all were.

@@ -48,7 +48,7 @@ class Host:
         self._options = options
         self._made: Any = None
         self._generation = -1
-        _options(options)  # Wrong names are told here.
+        _options(options)  # Reports wrong names.
         self.core()
 
     def core(self) -> _core.Host:

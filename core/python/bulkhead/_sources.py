@@ -81,7 +81,7 @@ class Source:
     def _seek(self, offset, whence):
         file = self._given
         position = file.seek(offset, whence)
-        # That of mmap returns None.
+        # A seek() of mmap returns None.
         return file.tell() if position is None and hasattr(file, "tell") else position
 
     def require_reopenable(self, why):

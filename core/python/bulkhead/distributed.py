@@ -34,15 +34,12 @@ except ImportError as _error:
         "python3-distributed"
     ) from None
 
-from bulkhead import _batch_records
+from bulkhead import _core
 from bulkhead._arguments import COUNT, SECONDS, checked
-from bulkhead._batch_decode import LOSSES, Loss, decode_item
-from bulkhead._batch_directory import BatchDirectory
-from bulkhead._batch_plan import Item, plan
-from bulkhead._batch_recipe import Recipe
-from bulkhead._batch_records import Record, Records
+from bulkhead._batch_decode import LOSSES, Loss, Result, decode_item
+from bulkhead._batch_recipe import Item, Recipe, plan
 from bulkhead._batch_report import Report, Summary
-from bulkhead._errors import BackendUnavailableError, InvalidArgumentError, NotFoundError
+from bulkhead._errors import BackendUnavailableError, InvalidArgumentError
 from bulkhead._host import Host, default_host
 
 __all__ = ["HostPlugin", "Summary", "decode_files", "device_counts"]
@@ -82,10 +79,8 @@ class HostPlugin(WorkerPlugin):
         """Starts the Host; dask calls this in the worker."""
         self.host = Host(**self._host_options)
         self.host.prewarm(self._device)
-        makers = _batch_records.makers_of(self.host.backends(), self._device)
-        if makers is None:
-            raise NotFoundError(f"there is no device {self._device}")
-        self.makers: Record = makers
+        # The makers of records, of the engine of `bulkhead batch`.
+        self.makers = _core.batch_makers(self.host.core(), self._device)
         self._lock = threading.Lock()
         # How many files use each device.
         self._uses: Dict[str, int] = dict.fromkeys(self._devices(), 0)
@@ -201,26 +196,25 @@ def decode_files(
     worker_timeout = checked("worker_timeout", worker_timeout, SECONDS, none=True)
     items = plan(files, relative_to, recipe.suffix)
     resources = _resources(client, devices)
-    with BatchDirectory(recipe.directory) as directory:
-        records = Records(directory, recipe.options())
-        report = Report(len(items), records.poison(), progress)
-        missing = []
-        for item in items:
-            record = records.find(item, _batch_records.stamp_of(recipe.path_of(item.input)))
-            if record is None:
-                missing.append(item)
-            else:
-                report.count_earlier(record)
-        try:
-            if missing:
-                plugin = HostPlugin(devices, host_options)
-                with _registered(client, plugin) as name:
-                    run = _Run(client, name, recipe, retries, worker_timeout, resources, report)
-                    run.decode(missing)
-            directory.join()
-        except BaseException:
-            report.finish(ended=True)
-            raise
+    batch = recipe.batch()
+    report = Report(len(items), progress)
+    missing = []
+    for item in items:
+        record = batch.find(item, recipe.path_of(item))
+        if record is None:
+            missing.append(item)
+        else:
+            report.count_earlier(record)
+    try:
+        if missing:
+            plugin = HostPlugin(devices, host_options)
+            with _registered(client, plugin) as name:
+                run = _Run(client, name, recipe, retries, worker_timeout, resources, report)
+                run.decode(missing)
+        batch.join()
+    except BaseException:
+        report.finish(ended=True)
+        raise
     return report.finish(ended=False)
 
 
@@ -277,7 +271,7 @@ def _register(client: Client, plugin: HostPlugin) -> str:
     return name
 
 
-def _decode_on_worker(plugin_name: str, recipe: Recipe, item: Item) -> Union[Record, Loss]:
+def _decode_on_worker(plugin_name: str, recipe: Recipe, item: Item) -> Union[Result, Loss]:
     """Decodes one file; runs in a thread of a worker."""
     try:
         return _decode_with(cast(HostPlugin, get_worker().plugins[plugin_name]), recipe, item)
@@ -291,7 +285,7 @@ def _decode_on_worker(plugin_name: str, recipe: Recipe, item: Item) -> Union[Rec
         raise
 
 
-def _decode_with(plugin: HostPlugin, recipe: Recipe, item: Item) -> Union[Record, Loss]:
+def _decode_with(plugin: HostPlugin, recipe: Recipe, item: Item) -> Union[Result, Loss]:
     with plugin.lend_device() as device:
         return decode_item(recipe, item, plugin.host, device, plugin.makers)
 
@@ -417,7 +411,7 @@ class _Run:
 
     def _describe_given_up(self, item: Item, error: KilledWorker) -> str:
         told = str(error).rstrip(".")
-        name = _batch_records.text_of(item.input)
+        name = _core.record_text(item.input)
         text = f"{name}: dask gave it up, since the workers that had it died: {told}"
         if self._function is None:
             return text

@@ -6,7 +6,7 @@
 #include "core/control/exit_report.h"
 #include "core/supervisor/backend/backend_launch.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 namespace {
 
 using std::chrono::milliseconds;
@@ -31,8 +31,8 @@ Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
       book_(context.counters, context.events, counts_) {}
 
 kj::Promise<Result<Backend::PlacedSession>> Backend::OpenSession(
-    uint64_t id, const discovery::DeviceName& device, bool alone,
-    SessionOrigin origin) {
+    uint64_t id, const DeviceName& device, bool alone,
+    records::SessionOrigin origin) {
   using Started = Result<PlacedSession>;
   const auto placing = !alone && SharesWorker(candidate())
                            ? Workers::Placing::kShared
@@ -82,7 +82,7 @@ kj::Promise<Status> Backend::AwaitDevice(const std::string& device) {
 
 kj::Promise<Result<Backend::PlacedSession>> Backend::PlaceSession(
     uint64_t id, Workers::Placing placing, const CountedDevice& device,
-    SessionOrigin origin) {
+    records::SessionOrigin origin) {
   using Placed = Result<Workers::Placed>;
   return lifecycle_.ForSession()
       .then([this, id, placing,
@@ -107,39 +107,39 @@ kj::Promise<Result<Backend::PlacedSession>> Backend::PlaceSession(
 kj::Promise<Backend::JudgedExit> Backend::JudgeExit(
     const ReportedExit& reported, milliseconds timeout) {
   return workers_.AwaitEnd(reported.id, timeout)
-      .then([this, reported](ProcessExit exit) {
+      .then([this, reported](blame::ProcessExit exit) {
         exit.says_device_lost = reported.facts.claim.device_lost;
         exit.says_backend_failed = reported.facts.claim.backend_failed;
         return Investigate(reported, std::move(exit));
       })
-      .then([this, reported](const ProcessExit& exit) {
+      .then([this, reported](const blame::ProcessExit& exit) {
         return Judge(reported, exit);
       });
 }
 
-kj::Promise<ProcessExit> Backend::Investigate(const ReportedExit& reported,
-                                              ProcessExit exit) {
+kj::Promise<blame::ProcessExit> Backend::Investigate(
+    const ReportedExit& reported, blame::ProcessExit exit) {
   if (exit.took_all_tasks) return exit;
   return workers_.MakeRoomForTasks().then(
       [this, reported, exit = std::move(exit)](
-          Workers::Tasks tasks) mutable -> kj::Promise<ProcessExit> {
+          Workers::Tasks tasks) mutable -> kj::Promise<blame::ProcessExit> {
         exit.lacked_tasks |= tasks != Workers::Tasks::kEnough;
         return CheckDevice(reported, std::move(exit));
       });
 }
 
-kj::Promise<ProcessExit> Backend::CheckDevice(const ReportedExit& reported,
-                                              ProcessExit exit) {
-  const SessionBook::Session* session = book_.Find(reported.id);
+kj::Promise<blame::ProcessExit> Backend::CheckDevice(
+    const ReportedExit& reported, blame::ProcessExit exit) {
+  const records::SessionBook::Session* session = book_.Find(reported.id);
   // A device matters only where it would be counted as lost.
   exit.device_found_lost = true;
-  const bool counts =
-      session && CulpritOf(exit, reported.observed, reported.met_media) ==
-                     Culprit::kDevice;
+  const bool counts = session && blame::CulpritOf(exit, reported.observed,
+                                                  reported.met_media) ==
+                                     blame::Culprit::kDevice;
   exit.device_found_lost = false;
   if (!counts) return exit;
   return lifecycle_.CheckDevice(session->device, session->opened)
-      .then([exit = std::move(exit)](Lifecycle::DeviceFate fate) mutable {
+      .then([exit = std::move(exit)](Trials::DeviceFate fate) mutable {
         exit.device_found_lost = fate.lost;
         exit.device_lost_by_others = fate.together;
         return std::move(exit);
@@ -147,21 +147,22 @@ kj::Promise<ProcessExit> Backend::CheckDevice(const ReportedExit& reported,
 }
 
 Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
-                                   const ProcessExit& exit) {
-  JudgedExit verdict{.report = ToReport(exit),
+                                   const blame::ProcessExit& exit) {
+  JudgedExit verdict{.report = blame::ToReport(exit),
                      .lacked_tasks = exit.lacked_tasks};
   AddClaim(reported.facts.claim, verdict.report);
-  const bool stopped = reported.observed == HostObservation::kFoundStopped;
-  if (stopped || reported.observed == HostObservation::kMissedDeadline) {
+  const bool stopped =
+      reported.observed == blame::HostObservation::kFoundStopped;
+  if (stopped || reported.observed == blame::HostObservation::kMissedDeadline) {
     verdict.report.kind = ExitReport::Kind::kDeadline;
-  } else if (reported.observed == HostObservation::kBrokeProtocol) {
+  } else if (reported.observed == blame::HostObservation::kBrokeProtocol) {
     verdict.report.kind = ExitReport::Kind::kProtocolViolation;
   }
-  WorkerDeath death{.exit = exit,
-                    .observed = reported.observed,
-                    .met_media = reported.met_media,
-                    .position = reported.position};
-  const SessionBook::Session* session = book_.Find(reported.id);
+  blame::WorkerDeath death{.exit = exit,
+                           .observed = reported.observed,
+                           .met_media = reported.met_media,
+                           .position = reported.position};
+  const records::SessionBook::Session* session = book_.Find(reported.id);
   if (session) {
     death.input = session->origin.input;
     death.device = session->device;
@@ -169,16 +170,16 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
   }
   // Frames that arrived before this death speak for the backend.
   AcquitByFrames();
-  Blame& blame = lifecycle_.blame();
+  blame::Blame& blame = lifecycle_.blame();
   // A session that was closed while its worker's end was awaited has no input
   // and no device to blame any more.
   verdict.culprit =
       session ? blame.Attribute(death)
-              : CulpritOf(exit, reported.observed, reported.met_media);
+              : blame::CulpritOf(exit, reported.observed, reported.met_media);
   // The record comes between the two, since it names the culprit, and since
-  // sessions that are refused later are told the record's number.
+  // sessions that are refused later get the record's number.
   std::string more;
-  SessionFacts facts = reported.facts;
+  records::SessionFacts facts = reported.facts;
   if (exit.took_all_tasks) {
     facts.cause =
         "it had more than its share of the backend's tasks, and "
@@ -186,8 +187,9 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
     more = "; " + facts.cause;
   }
   if (stopped) more = "; another process had stopped it";
-  if (CrashRecorder::IsWorthy(exit, verdict.culprit)) {
-    EndedBackend ended = lifecycle_.Ended(workers_.IncarnationOf(reported.id));
+  if (records::CrashRecorder::IsWorthy(exit, verdict.culprit)) {
+    records::EndedBackend ended =
+        lifecycle_.Ended(workers_.IncarnationOf(reported.id));
     ended.worker_log = workers_.LogOf(reported.id);
     verdict.report.crash = context_.crashes.RecordWorker(
         ended, facts, verdict.culprit, verdict.report);
@@ -195,11 +197,12 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
   }
   ++worker_ends_;
   if (!exit.told) {
-    const WorkerEnd end = WorkerEndOf(exit, reported.observed, verdict.culprit);
+    const WorkerEnd end =
+        records::WorkerEndOf(exit, reported.observed, verdict.culprit);
     ++counts_.worker_ends[static_cast<size_t>(end)];
   }
   book_.NoteWorkerEnd(reported.id, verdict.report, more, lifecycle_.Now());
-  if (session || verdict.culprit == Culprit::kBackend) {
+  if (session || verdict.culprit == blame::Culprit::kBackend) {
     const size_t refused = blame.Refused(death.input).size();
     verdict.deaths_here = blame.Count(death, verdict.culprit, verdict.report);
     if (blame.Refused(death.input).size() > refused) ++counts_.poisoned_inputs;
@@ -208,13 +211,13 @@ Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
 }
 
 void Backend::AcquitByFrames() {
-  for (const SessionBook::Source& source : book_.TakeNewFrames()) {
+  for (const records::SessionBook::Source& source : book_.TakeNewFrames()) {
     lifecycle_.blame().NoteFrame(source.device, source.input);
   }
 }
 
 void Backend::FrameDelivered(uint64_t id, InputPosition position) {
-  if (const SessionBook::Session* session = book_.Find(id)) {
+  if (const records::SessionBook::Session* session = book_.Find(id)) {
     lifecycle_.blame().FrameDelivered(session->origin.input, position);
   }
 }
@@ -231,7 +234,7 @@ std::vector<PoisonedPosition> Backend::Refused(const std::string& input) {
   return lifecycle_.blame().Refused(input);
 }
 
-kj::Promise<Status> Backend::Prepare(const discovery::DeviceName& device) {
+kj::Promise<Status> Backend::Prepare(const DeviceName& device) {
   return lifecycle_.EnsureReady().then([this, device](Status ready) -> Status {
     if (!ready.ok()) return ready;
     const auto found = lifecycle_.devices().Find(device);
@@ -268,4 +271,4 @@ std::vector<Backend::OpenedSession> Backend::sessions() const {
   return opened;
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

@@ -12,15 +12,15 @@
 #include "core/control/input_position.h"
 #include "core/include/bulkhead/backend_counts.h"
 #include "core/include/bulkhead/status.h"
-#include "core/supervisor/backend/crash_recorder.h"
+#include "core/supervisor/backend/backend_launch.h"
 #include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/backend/lifecycle.h"
-#include "core/supervisor/backend/session_book.h"
-#include "core/supervisor/backend/start_context.h"
 #include "core/supervisor/backend/workers.h"
 #include "core/supervisor/blame/culprit.h"
+#include "core/supervisor/records/crash_recorder.h"
+#include "core/supervisor/records/session_book.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 // One discovered backend and its sessions. Its Lifecycle starts and stops the
 // backend; this class opens sessions in its workers (workers.h) and learns how
@@ -45,7 +45,7 @@ class Backend {
   struct OpenedSession {
     uint64_t id;
     std::string device;
-    SessionOrigin origin;
+    records::SessionOrigin origin;
     pid_t worker_pid;
     // The reaper and the zygote of this session alone; null if it has none.
     const Incarnation* own_processes;
@@ -55,15 +55,15 @@ class Backend {
   // end.
   struct ReportedExit {
     uint64_t id;
-    HostObservation observed;
+    blame::HostObservation observed;
     bool met_media;
     InputPosition position;
-    SessionFacts facts;
+    records::SessionFacts facts;
   };
   // The answer to the host's ReportedExit.
   struct JudgedExit {
     ExitReport report;
-    Culprit culprit = Culprit::kNobody;
+    blame::Culprit culprit = blame::Culprit::kNobody;
     // The deaths that the input has caused at that position.
     uint32_t deaths_here = 0;
     bool lacked_tasks = false;
@@ -78,9 +78,10 @@ class Backend {
   // session, which `id` names from then on. `alone` asks for a worker of its
   // own, even if the manifest says that sessions share one. A backend that was
   // replaced serves only sessions that continue one of its own.
-  kj::Promise<Result<PlacedSession>> OpenSession(
-      uint64_t id, const discovery::DeviceName& device, bool alone,
-      SessionOrigin origin);
+  kj::Promise<Result<PlacedSession>> OpenSession(uint64_t id,
+                                                 const DeviceName& device,
+                                                 bool alone,
+                                                 records::SessionOrigin origin);
   bool HasSession(uint64_t id) const { return workers_.Serves(id); }
   // Checks the worker's lock-down; see Workers::Confirm.
   Status ConfirmSession(uint64_t id) { return workers_.Confirm(id); }
@@ -97,7 +98,7 @@ class Backend {
   // Returns the positions at which sessions of `input` are refused.
   std::vector<PoisonedPosition> Refused(const std::string& input);
   // Starts the backend if necessary; fails if it has no such device.
-  kj::Promise<Status> Prepare(const discovery::DeviceName& device);
+  kj::Promise<Status> Prepare(const DeviceName& device);
 
   Lifecycle& lifecycle() { return lifecycle_; }
   const Lifecycle& lifecycle() const { return lifecycle_; }
@@ -140,17 +141,17 @@ class Backend {
   // Waits for the end of the backoff of a lost device; refuses at once if the
   // backoff is long.
   kj::Promise<Status> AwaitDevice(const std::string& device);
-  kj::Promise<Result<PlacedSession>> PlaceSession(uint64_t id,
-                                                  Workers::Placing placing,
-                                                  const CountedDevice& device,
-                                                  SessionOrigin origin);
+  kj::Promise<Result<PlacedSession>> PlaceSession(
+      uint64_t id, Workers::Placing placing, const CountedDevice& device,
+      records::SessionOrigin origin);
   // Completes how a worker ended with what others are asked for: whether the
   // tasks of the backend are used up, and whether a device is lost.
-  kj::Promise<ProcessExit> Investigate(const ReportedExit& reported,
-                                       ProcessExit exit);
-  kj::Promise<ProcessExit> CheckDevice(const ReportedExit& reported,
-                                       ProcessExit exit);
-  JudgedExit Judge(const ReportedExit& reported, const ProcessExit& exit);
+  kj::Promise<blame::ProcessExit> Investigate(const ReportedExit& reported,
+                                              blame::ProcessExit exit);
+  kj::Promise<blame::ProcessExit> CheckDevice(const ReportedExit& reported,
+                                              blame::ProcessExit exit);
+  JudgedExit Judge(const ReportedExit& reported,
+                   const blame::ProcessExit& exit);
   void AcquitByFrames();
   void NoteSessionsEnded();
 
@@ -158,11 +159,11 @@ class Backend {
   Lifecycle lifecycle_;
   Workers workers_;
   BackendCounts& counts_;
-  SessionBook book_;
+  records::SessionBook book_;
   uint32_t opening_ = 0;  // sessions that have no worker yet
   uint32_t worker_ends_ = 0;
   uint32_t failovers_ = 0;
   uint32_t failed_failovers_ = 0;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

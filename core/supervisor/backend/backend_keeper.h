@@ -5,7 +5,7 @@
 
 #include "core/include/bulkhead/status.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 // The services that a backend needs from the object that keeps all backends.
 // Catalog implements this interface.
@@ -26,4 +26,4 @@ class BackendKeeper {
   ~BackendKeeper() = default;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

@@ -22,7 +22,7 @@
 #include "ipc/deadline.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 namespace {
 
 // The session's socket, five descriptors of its memory and media, and those
@@ -59,7 +59,7 @@ BackendLaunch::BackendLaunch(const discovery::BackendCandidate& candidate,
                              unsigned number, const StartContext& context,
                              discovery::OpenedBackend opened,
                              ipc::UniqueFd object_copy,
-                             std::vector<discovery::OwnFile> own_files,
+                             std::vector<discovery::PackageFile> own_files,
                              grants::Effective granted)
     : candidate_(candidate),
       number_(number),
@@ -72,7 +72,7 @@ BackendLaunch::BackendLaunch(const discovery::BackendCandidate& candidate,
 Result<std::shared_ptr<BackendLaunch>> BackendLaunch::Prepare(
     const discovery::BackendCandidate& candidate, unsigned number,
     const StartContext& context, discovery::OpenedBackend opened,
-    ipc::UniqueFd object_copy, std::vector<discovery::OwnFile> files,
+    ipc::UniqueFd object_copy, std::vector<discovery::PackageFile> files,
     grants::Effective granted) {
   std::shared_ptr<BackendLaunch> launch(new BackendLaunch(
       candidate, number, context, std::move(opened), std::move(object_copy),
@@ -90,7 +90,7 @@ Result<std::vector<BackendLaunch::SeenFile>> BackendLaunch::CheckFiles(
   std::vector<SeenFile> files;
   for (const auto& [path, hashed] : own_files_) {
     const auto file =
-        discovery::OpenInstalledFile(opened.directory.get(), path, object);
+        discovery::OpenPackageFile(opened.directory.get(), path, object);
     if (!file) {
       return Status(
           Code::kBackendUnavailable,
@@ -184,4 +184,4 @@ Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {
   return incarnation;
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

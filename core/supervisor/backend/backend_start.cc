@@ -7,24 +7,18 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/base/from_ipc.h"
 #include "core/base/status_macros.h"
-#include "core/control/exit_report.h"
-#include "core/supervisor/backend/device_list_reading.h"
+#include "core/supervisor/backend/device_count.h"
 #include "core/supervisor/blame/culprit.h"
 #include "core/supervisor/files/file_reach.h"
 #include "core/supervisor/files/file_settling.h"
 #include "core/supervisor/files/first_read.h"
 #include "core/supervisor/files/object_verification.h"
-#include "ipc/limit_name.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 namespace {
 
 using std::chrono::milliseconds;
-
-// A process's socket closes a moment before its end is reported.
-constexpr milliseconds kProbeEndPatience{500};
 
 // Enough to hash gigabytes. Only the start of this backend waits.
 constexpr milliseconds kMostExamination{60'000};
@@ -38,7 +32,7 @@ Granting BackendStart::Granted() const {
 kj::Promise<void> BackendStart::VerifyGrants(int object,
                                              std::vector<std::string> hashes) {
   if (hashes.empty()) return kj::READY_NOW;
-  return VerifyObject(context_.port.getTimer(), object, hashes.back())
+  return files::VerifyObject(context_.port.getTimer(), object, hashes.back())
       .then([this, object, hashes](Status verified) mutable {
         hash_verdicts_[hashes.back()] = verified.ok();
         hashes.pop_back();
@@ -61,7 +55,7 @@ kj::Promise<Status> BackendStart::CheckQuarantine(int object) {
       record->libraries_ns != libraries_ns_) {
     return lift();
   }
-  return HashObject(context_.port.getTimer(), object)
+  return files::HashObject(context_.port.getTimer(), object)
       .then([this, lift, record = *std::move(record)](auto hash) -> Status {
         if (!hash) return std::move(hash).error();
         if (*hash != record.hash) return lift();
@@ -88,7 +82,7 @@ void BackendStart::Abandon() {
 }
 
 kj::Promise<Status> BackendStart::Attempt() {
-  return ReadFirst(context_.places, candidate_)
+  return files::ReadFirst(context_.places, candidate_)
       .then([this](Status read) -> kj::Promise<Status> {
         if (!read.ok()) return read;
         return AttemptLocally();
@@ -159,8 +153,8 @@ kj::Promise<Status> BackendStart::ExamineFiles(kj::TimePoint limit) {
 
 kj::Promise<Status> BackendStart::VerifyComplete(int object) {
   const auto once_settled = [this, object] {
-    return AwaitSettled(context_.port.getTimer(), object,
-                        context_.start_deadline)
+    return files::AwaitSettled(context_.port.getTimer(), object,
+                               context_.start_deadline)
         .then([this, object](Status settled) -> kj::Promise<Status> {
           if (!settled.ok()) return settled;
           return VerifyCopy(object);
@@ -181,27 +175,29 @@ kj::Promise<Status> BackendStart::VerifyCopy(int object) {
   // Bulkhead's own files are trusted, and a copy would cost each of them its
   // share of the page cache. Only a root of its own has room for a copy.
   if (candidate_.built_in || context_.tier != sandbox::Tier::kFull) {
-    return VerifyObject(timer, object, candidate_.plugin_hash);
+    return files::VerifyObject(timer, object, candidate_.plugin_hash);
   }
-  return CopyObject(timer, object)
+  return files::CopyObject(timer, object)
       .then([this, &timer, object](auto copied) -> kj::Promise<Status> {
         if (!copied) return std::move(copied).error();
         object_copy_ = *std::move(copied);
-        return VerifyObject(timer, Loaded(object), candidate_.plugin_hash);
+        return files::VerifyObject(timer, Loaded(object),
+                                   candidate_.plugin_hash);
       });
 }
 
-Status BackendStart::Blaming(Culprit culprit, Status status) {
+Status BackendStart::Blaming(blame::Culprit culprit, Status status) {
   culprit_ = culprit;
   return status;
 }
 
 Status BackendStart::BlamingZygote(Status status) {
   if (status.code() == Code::kResourceExhausted) {
-    return Blaming(Culprit::kNobody, std::move(status));
+    return Blaming(blame::Culprit::kNobody, std::move(status));
   }
   if (incarnation_->declined()) {
-    const std::string obstacle = ObstacleToFiles(candidate_, context_.reach());
+    const std::string obstacle =
+        files::ObstacleToFiles(candidate_, context_.reach());
     return obstacle.empty()
                ? status
                : Status(status.code(), status.message() + "; " + obstacle);
@@ -213,15 +209,9 @@ Status BackendStart::BlamingZygote(Status status) {
   if (incarnation_->before_loading() && !incarnation_->zygote_lost()) {
     return status;
   }
-  return Blaming(
-      incarnation_->zygote_lost() ? Culprit::kNobody : Culprit::kStart,
-      std::move(status));
-}
-
-Status BackendStart::BlamingProbe(Status status) {
-  return Blaming(
-      incarnation_->has_devices() ? Culprit::kDevice : Culprit::kStart,
-      std::move(status));
+  return Blaming(incarnation_->zygote_lost() ? blame::Culprit::kNobody
+                                             : blame::Culprit::kStart,
+                 std::move(status));
 }
 
 Status BackendStart::Launch(discovery::OpenedBackend opened) {
@@ -242,77 +232,17 @@ Status BackendStart::Launch(discovery::OpenedBackend opened) {
 }
 
 kj::Promise<Status> BackendStart::Probe() {
-  auto sockets = ipc::MakeSocketPair();
-  if (!sockets) return FromIpc(std::move(sockets).error());
-  auto socket =
-      std::make_shared<EventSocket>(context_.port, std::move(sockets->first));
-  return incarnation_
-      ->CloneWorker(Incarnation::WorkerKind::kProbe, std::move(sockets->second),
-                    context_.worker_deadline)
-      .then([this, socket](auto worker) -> kj::Promise<Status> {
-        if (!worker && incarnation_->declined()) return worker.error();
-        if (!worker) return BlamingZygote(std::move(worker).error());
-        probing_ = true;
-        const pid_t pid = worker->pid;
-        auto answer = socket->Receive(0).then(
-            [this, pid](auto received) -> kj::Promise<Status> {
-              if (!received) {
-                return Blaming(Culprit::kStart,
-                               FromIpc(std::move(received).error()));
-              }
-              if (!*received) return DiedProbing(pid, {});
-              if (auto claim = ReadProbeCrash(**received)) {
-                return DiedProbing(pid, *std::move(claim));
-              }
-              return AdoptDevicesIfValid(**received);
-            });
-        const milliseconds limit = context_.worker_deadline;
-        return answer
-            .exclusiveJoin(
-                context_.port.getTimer()
-                    .afterDelay(limit.count() * kj::MILLISECONDS)
-                    .then([this] {
-                      return BlamingProbe(Status(
-                          Code::kBackendUnavailable,
-                          "it took too long to count its devices, more than "
-                          "the " +
-                              std::to_string(context_.worker_deadline.count()) +
-                              " ms of " + ipc::DeadlineName("worker_start"),
-                          ExitReport{.kind = ExitReport::Kind::kDeadline}));
-                    }))
-            .then([this, socket, pid](Status status) {
-              incarnation_->KillWorker(pid);
-              incarnation_->ForgetWorker(pid);
-              return status;
-            });
+  return CountDevices(context_, candidate_, incarnation_)
+      .then([this](DeviceCount count) -> Status {
+        if (count.step == DeviceCount::Step::kCloning &&
+            !incarnation_->declined()) {
+          return BlamingZygote(std::move(count.status));
+        }
+        probing_ = count.step == DeviceCount::Step::kCounting;
+        devices_ = std::move(count.devices);
+        culprit_ = count.culprit;
+        return std::move(count.status);
       });
 }
 
-kj::Promise<Status> BackendStart::DiedProbing(pid_t pid, CrashClaim claim) {
-  return incarnation_->AwaitEnd(pid, kProbeEndPatience)
-      .then([this, claim = std::move(claim)](const ProcessExit& end) mutable {
-        ExitReport report = ToReport(end);
-        AddClaim(std::move(claim), report);
-        Status died(Code::kBackendUnavailable,
-                    "its process died while it counted its devices: " +
-                        DescribeExit(report),
-                    report);
-        const bool lost =
-            CulpritOf(end, HostObservation::kDied, false) == Culprit::kNobody;
-        return lost ? Blaming(Culprit::kNobody, std::move(died))
-                    : BlamingProbe(std::move(died));
-      });
-}
-
-Status BackendStart::AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted) {
-  auto devices = ReadDeviceList(list_untrusted, candidate_.manifest.devices);
-  if (devices) {
-    devices_ = *std::move(devices);
-    return Status();
-  }
-  return devices.error().code() == Code::kBackendMisbehaved
-             ? Blaming(Culprit::kStart, std::move(devices).error())
-             : std::move(devices).error();
-}
-
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

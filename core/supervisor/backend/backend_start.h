@@ -12,29 +12,27 @@
 
 #include "core/control/crash_note.h"
 #include "core/discovery/discover.h"
-#include "core/discovery/installed_files.h"
+#include "core/discovery/package_files.h"
 #include "core/grants/grants.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/backend_launch.h"
 #include "core/supervisor/backend/devices.h"
 #include "core/supervisor/backend/granting.h"
 #include "core/supervisor/backend/incarnation.h"
-#include "core/supervisor/backend/start_context.h"
 #include "core/supervisor/blame/quarantine_records.h"
 #include "core/supervisor/blame/restart_policy.h"
 #include "ipc/message_socket.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 // One attempt to start a backend: opens and verifies the files, finds out which
-// of those beside the object are its own (installed_files.h), launches a
-// zygote that loads the object, and has a probe worker count the devices. Every
-// wait has a deadline. Every message from the zygote and the probe is
-// validated.
+// files beside the object are its own (package_files.h), launches a zygote that
+// loads the object, and has a probe worker count the devices. Every wait has a
+// deadline. Every message from the zygote and the probe is validated.
 //
-// Owned by Lifecycle, which keeps the last attempt and makes a new one for each
-// start. Bound to the event loop's thread.
+// Owned by BackendProcesses, which keeps the last attempt and makes a new one
+// for each start. Bound to the event loop's thread.
 class BackendStart {
  public:
   // `candidate` and `context` are borrowed. `number` is unique among the
@@ -67,20 +65,20 @@ class BackendStart {
   // Returns the culprit of a failed attempt. Empty if the backend or the
   // machine said why the backend cannot be started, or if it failed before any
   // of its code ran, because nobody is punished for that.
-  std::optional<Culprit> culprit() const { return culprit_; }
+  std::optional<blame::Culprit> culprit() const { return culprit_; }
   // Returns whether what is loaded is a copy of the object, which nobody can
   // write into.
   bool runs_copy() const { return launched_copy_; }
-  // Returns whether the object was loaded, so that a failure is that of the
+  // Returns whether the object was loaded, so that a failure belongs to the
   // worker that counts the devices.
   bool probing() const { return probing_; }
   // The quarantine record because of which nothing was launched, if any.
-  const std::optional<QuarantineRecord>& quarantine() const {
+  const std::optional<blame::QuarantineRecord>& quarantine() const {
     return quarantine_;
   }
   const std::vector<CountedDevice>& devices() const { return devices_; }
   const grants::Effective& granted() const { return granted_; }
-  // Returns LibrariesInstalledNs() of the time before the attempt.
+  // Returns LibrariesChangedNs() of the time before the attempt.
   int64_t libraries_ns() const { return libraries_ns_; }
   const HashVerdicts& hash_verdicts() const { return hash_verdicts_; }
   // Says which files of the distribution the backend is not shown.
@@ -112,12 +110,7 @@ class BackendStart {
   kj::Promise<Status> ExamineFiles(kj::TimePoint limit);
   Status Launch(discovery::OpenedBackend opened);
   kj::Promise<Status> Probe();
-  // Waits until the worker that counts the devices has ended, and says how.
-  kj::Promise<Status> DiedProbing(pid_t pid, CrashClaim claim);
-  Status AdoptDevicesIfValid(ipc::ReceivedMessage& list_untrusted);
-  Status Blaming(Culprit culprit, Status status);
-  // Blames the device, or the start of a backend that has none.
-  Status BlamingProbe(Status status);
+  Status Blaming(blame::Culprit culprit, Status status);
   // Blames the start, unless the zygote was lost or declined, or has not run
   // any code of the vendor. If it declined, adds that it cannot open files,
   // which may be why.
@@ -126,7 +119,7 @@ class BackendStart {
   const discovery::BackendCandidate& candidate_;
   const unsigned number_;
   const StartContext& context_;
-  const int64_t libraries_ns_ = LibrariesInstalledNs();
+  const int64_t libraries_ns_ = blame::LibrariesChangedNs();
   ipc::UniqueFd object_copy_;  // set by VerifyCopy(), until the launch
   bool launched_copy_ = false;
   std::shared_ptr<const BackendLaunch> launch_;
@@ -134,14 +127,15 @@ class BackendStart {
   bool abandoned_ = false;
   bool under_way_ = false;
   kj::Own<kj::PromiseFulfiller<Status>> abandon_;
-  std::optional<Culprit> culprit_;
+  std::optional<blame::Culprit> culprit_;
   bool probing_ = false;
-  std::optional<QuarantineRecord> quarantine_;
+  std::optional<blame::QuarantineRecord> quarantine_;
   std::vector<CountedDevice> devices_;
   HashVerdicts hash_verdicts_;
-  std::optional<discovery::OwnFiles> own_files_;  // While they are examined.
+  std::optional<discovery::PackageFiles>
+      own_files_;  // While they are examined.
   Diagnostics diagnostics_;
   grants::Effective granted_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

@@ -2,16 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/base/device_name.h"
+#include "core/control/crash_note.h"
 #include "core/discovery/discover.h"
 #include "core/include/bulkhead/device_capabilities.h"
 #include "core/include/bulkhead/status.h"
+#include "ipc/message_socket.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 // A device that a probe worker has counted.
 struct CountedDevice {
@@ -33,7 +36,7 @@ struct DescribedDevice {
 };
 
 // The devices of one backend: the names that its manifest reserves, until a
-// probe has counted what is there. Owned by Lifecycle. Not thread-safe.
+// probe has counted what is there. Owned by BackendProcesses. Not thread-safe.
 class Devices {
  public:
   // `candidate` must outlive this object.
@@ -47,7 +50,7 @@ class Devices {
   // succeeded.
   const CountedDevice& first() const { return counted_.front(); }
   // Fails with kNotFound, naming the devices that there are.
-  Result<CountedDevice> Find(const discovery::DeviceName& name) const;
+  Result<CountedDevice> Find(const DeviceName& name) const;
   // Returns the devices by the names that a caller uses.
   std::vector<DescribedDevice> Describe() const;
 
@@ -56,4 +59,19 @@ class Devices {
   std::vector<CountedDevice> counted_;
 };
 
-}  // namespace bulkhead::supervisor
+// Functions that read the only message of a worker that counts the devices of
+// its backend. The worker is hostile. Pure functions.
+
+// Returns the devices of the list, at least one and at most 64, with texts that
+// are short and safe to show. Each has one of the names that the manifest of
+// the backend reserves, `reserved`. Returns kBackendUnavailable if the worker
+// found no device or says why it cannot count them, and kBackendMisbehaved if
+// it broke the protocol.
+Result<std::vector<CountedDevice>> ReadDeviceList(
+    ipc::ReceivedMessage& list_untrusted,
+    const std::vector<std::string>& reserved);
+
+// Returns what the worker says of its crash, if that is what it sent.
+std::optional<CrashClaim> ReadProbeCrash(ipc::ReceivedMessage& list_untrusted);
+
+}  // namespace bulkhead::backend

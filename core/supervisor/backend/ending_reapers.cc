@@ -15,7 +15,7 @@
 #include "core/base/pidfd.h"
 #include "ipc/deadline.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 namespace {
 
 constexpr kj::Duration kLook = 10 * kj::MILLISECONDS;
@@ -117,4 +117,4 @@ kj::Promise<bool> EndingReapers::AwaitEnd(Ending& ending) {
           port_.getTimer().afterDelay(kPatience).then([] { return false; }));
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

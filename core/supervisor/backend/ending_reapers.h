@@ -9,13 +9,13 @@
 #include "core/supervisor/sandbox/cgroup.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
-// The reapers that were told to end and have not ended yet, and the cgroups
+// The reapers that were asked to end and have not ended yet, and the cgroups
 // that have a process left. A reaper ends all processes of its backend first,
 // and a driver may hold one of them in the kernel for any time, so the event
-// loop waits neither for a reaper nor for a cgroup: this object does, beside
-// everything else.
+// loop waits neither for a reaper nor for a cgroup: this object waits for them
+// while everything else goes on.
 //
 //     reapers.Add(reaper_pidfd.get(), std::move(cgroup));
 //     reapers.Add(std::move(cgroup));  // the reaper has ended
@@ -69,4 +69,4 @@ class EndingReapers : private kj::TaskSet::ErrorHandler {
   kj::TaskSet tasks_;  // the last member: its tasks use the others
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

@@ -10,20 +10,20 @@
 #include <optional>
 
 #include "core/base/pidfd.h"
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "core/supervisor/sandbox/cgroup.h"
 #include "core/supervisor/testing/test_loop.h"
 #include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 class EndingReapersTest : public testing::Test {
  protected:
-  // kj's destructors may throw, and those of gtest's fixtures may not.
+  // kj's destructors may throw, and a test fixture's may not.
   ~EndingReapersTest() noexcept override {}
 
   // Runs the loop until no reaper is left; each turn waits for an event.
@@ -35,7 +35,7 @@ class EndingReapersTest : public testing::Test {
     EXPECT_EQ(reapers_->count(), 0u);
   }
 
-  TestLoop loop_;
+  supervisor::TestLoop loop_;
   std::optional<EndingReapers> reapers_{std::in_place, loop_.port};
 };
 
@@ -64,7 +64,7 @@ TEST_F(EndingReapersTest, DestroyingThemEndsWhoIsLeft) {
 // A directory that holds a file cannot be removed, as a cgroup cannot that
 // holds a process.
 TEST_F(EndingReapersTest, ACgroupIsRemovedOnceItsLastProcessHasEnded) {
-  const discovery::TemporaryTree tree;
+  const TemporaryTree tree;
   const std::filesystem::path directory = tree.path() + "/life";
   std::filesystem::create_directory(directory);
   std::ofstream(directory / "process").close();
@@ -76,7 +76,7 @@ TEST_F(EndingReapersTest, ACgroupIsRemovedOnceItsLastProcessHasEnded) {
 }
 
 TEST_F(EndingReapersTest, ACgroupWithAProcessThatStaysIsLeftBehind) {
-  const discovery::TemporaryTree tree;
+  const TemporaryTree tree;
   const std::filesystem::path directory = tree.path() + "/life";
   std::filesystem::create_directory(directory);
   std::ofstream(directory / "process").close();
@@ -88,4 +88,4 @@ TEST_F(EndingReapersTest, ACgroupWithAProcessThatStaysIsLeftBehind) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

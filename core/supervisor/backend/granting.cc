@@ -7,7 +7,7 @@
 #include "core/grants/ioctl_families.h"
 #include "core/supervisor/sandbox/granted_paths.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 namespace {
 
 using discovery::BackendCandidate;
@@ -127,7 +127,7 @@ sandbox::Grants Resolve(const grants::Effective& effective,
     }
   }
   for (const std::string& name : effective.ioctls) {
-    const sandbox::IoctlFamily* family = sandbox::FindIoctlFamily(name);
+    const grants::IoctlFamily* family = grants::FindIoctlFamily(name);
     if (family == nullptr) continue;
     found.ioctl_types.insert(found.ioctl_types.end(), family->types.begin(),
                              family->types.end());
@@ -177,4 +177,4 @@ std::vector<std::string> DescribeGrants(const BackendCandidate& candidate,
   return ToTexts(*started_with);
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

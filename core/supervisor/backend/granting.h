@@ -11,7 +11,7 @@
 #include "core/include/bulkhead/diagnostic.h"
 #include "core/supervisor/sandbox/policy.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 // Combines what a backend asks for and what an operator granted to it.
 //
@@ -41,7 +41,7 @@ Granting GrantTo(const discovery::BackendCandidate& candidate,
 std::vector<std::string> GrantedTexts(const Granting& granting);
 
 // Returns the permissions of a backend as its report lists them: `started_with`
-// if the backend runs, otherwise those of its next start (null). Adds to
+// if the backend runs, otherwise what its next start gets (null). Adds to
 // `diagnostics` what operators should know: grants that do not count, paths
 // that cannot be granted, and grants that changed since the start.
 std::vector<std::string> DescribeGrants(
@@ -55,4 +55,4 @@ std::vector<std::string> DescribeGrants(
 sandbox::Grants Resolve(const grants::Effective& effective,
                         std::vector<std::string>& problems);
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

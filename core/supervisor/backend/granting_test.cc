@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -102,4 +102,4 @@ TEST(GrantingTest, WhatIsNotThereIsAProblemAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

@@ -5,10 +5,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/discovery/discover.h"
@@ -16,14 +15,14 @@
 #include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/backend_keeper.h"
-#include "core/supervisor/backend/backend_machine.h"
-#include "core/supervisor/backend/backend_start.h"
-#include "core/supervisor/backend/crash_recorder.h"
-#include "core/supervisor/backend/devices.h"
-#include "core/supervisor/backend/session_launches.h"
+#include "core/supervisor/backend/backend_processes.h"
+#include "core/supervisor/backend/refusal.h"
+#include "core/supervisor/backend/states.h"
+#include "core/supervisor/backend/trials.h"
 #include "core/supervisor/blame/blame.h"
+#include "core/supervisor/records/crash_recorder.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 // Starts, stops and restarts one backend. Does not know sessions; Backend
 // (backend.h) does.
@@ -31,13 +30,15 @@ namespace bulkhead::supervisor {
 // The backend starts when one of its devices is first asked for. One zygote is
 // started, however many callers ask at the same time, and a probe worker counts
 // the devices. A zygote that ended is replaced when the next session needs it.
-// The table of backend_states.h decides which action follows an event. Blame
-// decides whose fault a failure was, and when the backend is to be quarantined.
+// The table of states.h decides which action follows an event, BackendProcesses
+// carry it out. Blame decides whose fault a failure was, and when the backend
+// is to be quarantined; Trials check for it what the backend decodes.
 //
 // Owned by Backend. Bound to the event loop's thread. Trusts discovery and the
-// reaper. Messages from the zygote and the probe are validated
-// (backend_start.h).
-class Lifecycle : private BackendMachine::Effects, private BlameSubject {
+// reaper.
+class Lifecycle : private BackendMachine::Effects,
+                  private BackendProcesses::Owner,
+                  private Trials::Owner {
  public:
   // `number` is unique among the backends. `context` and `keeper` must outlive
   // this object.
@@ -45,26 +46,18 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
             const StartContext& context, BackendKeeper& keeper);
 
   // Starts the backend unless it runs. Callers at the same time share a start.
-  kj::Promise<Status> EnsureReady();
-  // Resolves with the incarnation that has to clone a new session's worker: the
-  // running one, or one for this session alone (session_launches.h). Call it
-  // after EnsureReady(), and again from there if it fails with kBackendLost.
-  kj::Promise<Result<std::shared_ptr<Incarnation>>> ForSession();
-  // Decodes the built-in clip, and those that the backend brings, with the
-  // running backend, before it takes over from another version; see
-  // HealthCheck. Fails if its bulkhead.toml names a clip that could not be used
-  // when it was found.
-  kj::Promise<Status> CheckNewVersion();
-  // Tells about a device that a worker with media has said to be lost, in a
-  // session that was opened at `opened`.
-  struct DeviceFate {
-    // Processes that have seen no media find it lost, too (FreshCheck).
-    bool lost = false;
-    // Other sessions have lost it at the same time.
-    bool together = false;
-  };
-  kj::Promise<DeviceFate> CheckDevice(
-      const std::string& device, std::chrono::steady_clock::time_point opened);
+  kj::Promise<Status> EnsureReady() override;
+  // See BackendProcesses. Call it after EnsureReady(), and again from there if
+  // it fails with kBackendLost.
+  kj::Promise<Result<std::shared_ptr<Incarnation>>> ForSession() {
+    return processes_.ForSession();
+  }
+  // See Trials.
+  kj::Promise<Status> CheckNewVersion() { return trials_.CheckNewVersion(); }
+  kj::Promise<Trials::DeviceFate> CheckDevice(
+      const std::string& device, std::chrono::steady_clock::time_point opened) {
+    return trials_.CheckDevice(device, opened);
+  }
 
   // Commands of operators. Sessions go on. A command fails, with the reason, if
   // the backend is disabled.
@@ -83,7 +76,7 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   // zygote that runs a copy goes on.
   kj::Promise<void> EndIfOverwritten();
   // Returns whether a zygote runs on the pages of the object itself.
-  bool RunsOnItsFile() const;
+  bool RunsOnItsFile() const { return processes_.RunsOnItsFile(); }
   // Lets a successor take all new sessions. Returns false if the backend is
   // disabled, in which case nothing may take its place.
   bool Retire();
@@ -97,7 +90,7 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   BackendState state() const { return machine_.state(); }
   // Returns the reason why the backend is not ready, for people; empty if there
   // is nothing to say.
-  const std::string& reason() const { return reason_; }
+  const std::string& reason() const { return refusal_.reason(); }
   // Returns the reason of a quarantine that the next start will find, for
   // people; empty if there is none.
   std::string RecordedQuarantine() const;
@@ -108,96 +101,63 @@ class Lifecycle : private BackendMachine::Effects, private BlameSubject {
   bool continues_streams() const;
   // Returns whether the backend starts or is ready.
   bool serving() const;
-  const Devices& devices() const { return devices_; }
-  // Returns the running incarnation, or null if no incarnation was started
-  // since the last failure.
-  const std::shared_ptr<Incarnation>& current() const { return current_; }
+  const Devices& devices() const { return processes_.devices(); }
   // Returns the incarnation that runs or starts; null if there is none.
   const Incarnation* latest() const;
   // The number of incarnations so far.
-  uint32_t lives() const { return lives_; }
+  uint32_t lives() const { return processes_.lives(); }
   // Returns the permissions of the running backend, or of its next start if it
   // does not run. Adds remarks for operators to `diagnostics`: about these
   // permissions, and about files that the backend cannot open.
-  std::vector<std::string> DescribeAccess(Diagnostics& diagnostics) const;
-  // Describes an incarnation whose process ended, for CrashRecorder.
-  EndedBackend Ended(Incarnation* incarnation) const;
-  Blame& blame() { return blame_; }
-  std::chrono::steady_clock::time_point Now() const override;
+  std::vector<std::string> DescribeAccess(Diagnostics& diagnostics) const {
+    return processes_.DescribeAccess(diagnostics);
+  }
+  records::EndedBackend Ended(Incarnation* incarnation) const {
+    return processes_.Ended(incarnation);
+  }
+  blame::Blame& blame() { return blame_; }
+  std::chrono::steady_clock::time_point Now() const { return trials_.Now(); }
 
  private:
   // Executes the actions of the table; no other function does.
   kj::Promise<Status> Execute(BackendAction action,
                               const BackendCause& cause) override;
   void OnStateChange() override;
-  bool ProvesNothingElsewhere() const override;
-  bool CanBeTried() const override;
-  // Decodes the same in a fresh incarnation, since this one has workers with
-  // media. A clip that cannot be read is left out, since an upgrade may have
-  // removed it.
-  kj::Promise<Status> CheckHealth() override;
-  kj::Promise<Status> CheckAfresh(const std::string& device);
-  QuarantineRecord DescribeObject() const override;
-  kj::Promise<Result<std::string>> HashObject() override;
-  void CompareWithFile();
+
+  kj::Promise<Status> OnStarted() override;
+  kj::Promise<Status> OnStartFailed(const BackendCause& cause) override;
+  kj::Promise<Status> OnQuarantineFound(const BackendCause& cause) override;
+  bool IsReady() const override { return state() == BackendState::kReady; }
+  void OnZygoteEnded(Incarnation& ended) override;
+  Status OnLoadFailed(const BackendCause& cause) override;
+  kj::Promise<Status> AwaitSuccessor() override {
+    return keeper_.NeedSuccessor(number_);
+  }
+
+  void Explain(std::string why) override { refusal_.Explain(std::move(why)); }
   void Quarantine(Code code, const std::string& why) override;
 
-  kj::Promise<Status> BeginStart();
-  kj::Promise<Status> AwaitStart();
-  kj::Promise<Status> FinishStart(BackendStart& start, const Status& status);
-  std::string DescribeFailure(const Status& cause, Incarnation* launched,
-                              std::optional<Culprit> culprit, bool probing);
-  // Judges a launch for a session that has begun under `start`.
-  kj::Promise<Result<std::shared_ptr<Incarnation>>> JudgeLaunch(
-      const BackendStart& start, SessionLaunches::Outcome outcome);
-  kj::Promise<Status> AwaitSuccessor();
-  // Counts a launch for a session as a failed start of the backend.
-  Status FailStart(const Status& cause, Incarnation& launched);
-  void Adopt();
-  void OnZygoteGone(uint32_t life);
-  void OnSessionZygoteGone(Incarnation& ended);
-  void CountZygote(Incarnation& failed);
+  const std::shared_ptr<Incarnation>& current() const {
+    return processes_.current();
+  }
   bool BackoffIsOver() const;
   kj::Promise<Status> AwaitBackoff();
   void BackOff(const BackendCause& cause);
-  void Stop(Code code, const std::string& why);
   void Forgive();
-  Status LoadFailure(Code code, const std::string& cause) const;
-  Granting Granted() const;
-
-  // The latest check whether a device is lost.
-  struct DeviceCheck {
-    bool under_way = false;
-    uint32_t sessions = 0;  // those that it answers
-    DeviceFate fate;
-    // When it was over.
-    std::chrono::steady_clock::time_point over;
-    kj::Maybe<kj::ForkedPromise<void>> ends;
-  };
 
   const discovery::BackendCandidate candidate_;
   const unsigned number_;
   const StartContext& context_;
   BackendKeeper& keeper_;
   BackendMachine machine_;
-  std::string reason_;
-  // The answer to callers while nothing may be started.
-  Status refusal_{Code::kBackendUnavailable, "the backend is not ready"};
-  Devices devices_;
-  std::shared_ptr<Incarnation> current_;
-  // The start under way, or the last one; null before the first.
-  std::shared_ptr<BackendStart> start_;
-  kj::Maybe<kj::ForkedPromise<Status>> starting_;
-  uint32_t lives_ = 0;
-  uint64_t refused_tasks_ = 0;  // TaskLimits::Refusals() at the last start
+  Refusal refusal_;
   BackendCounts& counts_;
-  SessionLaunches session_launches_;
   kj::Own<kj::PromiseFulfiller<void>> drained_;
   kj::Promise<void> noting_ = kj::READY_NOW;
   // The last members: their tasks use the others.
-  kj::Maybe<kj::ForkedPromise<void>> zygote_gone_;
-  Blame blame_;
-  std::map<std::string, DeviceCheck> device_checks_;
+  BackendProcesses processes_;
+  Trials trials_;
+  blame::Blame blame_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

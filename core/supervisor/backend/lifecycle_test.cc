@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "core/supervisor/records/event_log.h"
 #include "core/supervisor/testing/test_loop.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 namespace {
 
 // Counts what a Lifecycle asks of its keeper.
@@ -30,13 +30,29 @@ class CountingKeeper final : public BackendKeeper {
   int looks = 0;
 };
 
+// Checks nothing: no backend of these tests gets that far.
+class NoCheck final : public DecodingCheck {
+ public:
+  kj::Promise<Outcome> CheckRunning(const discovery::BackendCandidate&,
+                                    const StartContext&,
+                                    std::shared_ptr<Incarnation>,
+                                    const CountedDevice&) const override {
+    return Outcome{};
+  }
+  kj::Promise<Outcome> CheckAfresh(const discovery::BackendCandidate&, unsigned,
+                                   const StartContext&,
+                                   const std::string&) const override {
+    return Outcome{};
+  }
+};
+
 // A backend whose shared object is missing: each start fails before a process
 // is launched, so the actions of the table are seen without any. Those of a
 // running backend are tested with real backends (tests/reload,
 // tests/supervision).
 class LifecycleTest : public testing::Test {
  protected:
-  // kj's destructors may throw, and those of gtest's fixtures may not.
+  // kj's destructors may throw, and a test fixture's may not.
   ~LifecycleTest() noexcept override {}
 
   static discovery::BackendCandidate Candidate(const std::string& directory) {
@@ -55,21 +71,22 @@ class LifecycleTest : public testing::Test {
     kj::evalLast([] {}).wait(loop_.scope);
   }
 
-  TestLoop loop_;
-  discovery::TemporaryTree tree_;
+  supervisor::TestLoop loop_;
+  TemporaryTree tree_;
   grants::GrantReader grants_;
-  QuarantineRecords quarantine_{""};
-  DisabledBackends disabled_{""};
-  EventLog events_;
-  CrashRecorder crashes_{"", -1};
-  KilledWorkers killed_;
+  blame::QuarantineRecords quarantine_{""};
+  blame::DisabledBackends disabled_{""};
+  records::EventLog events_;
+  records::CrashRecorder crashes_{"", -1};
+  records::KilledWorkers killed_;
   EndingReapers ending_{loop_.port};
-  HostCounters counters_;
-  KeptCounts counts_;
+  const NoCheck decoding_{};
+  records::HostCounters counters_;
+  records::KeptCounts counts_;
   std::map<std::string, bool> met_media_;
   sandbox::HeldParts held_parts_;
   const sandbox::TaskLimits task_limits_;
-  RemotePlaces places_{loop_.port};
+  files::RemotePlaces places_{loop_.port};
   const StartContext context_{.port = loop_.port,
                               .places = places_,
                               .application_pidfd = -1,
@@ -93,6 +110,7 @@ class LifecycleTest : public testing::Test {
                               .crashes = crashes_,
                               .killed = killed_,
                               .ending = ending_,
+                              .decoding = decoding_,
                               .counters = counters_,
                               .counts = counts_,
                               .met_media = met_media_};
@@ -133,12 +151,12 @@ TEST_F(LifecycleTest, ASecondCallerJoinsTheStartUnderWay) {
 }
 
 TEST_F(LifecycleTest, ARestartForgetsFailuresAlsoDuringAStart) {
-  lifecycle_.blame().CountFailure(Culprit::kBackend, Code::kBackendUnavailable,
-                                  "earlier");
+  lifecycle_.blame().CountFailure(blame::Culprit::kBackend,
+                                  Code::kBackendUnavailable, "earlier");
   auto start = lifecycle_.EnsureReady();
   ASSERT_EQ(lifecycle_.state(), BackendState::kStarting);
   EXPECT_TRUE(Wait(lifecycle_.Restart()).ok());
-  EXPECT_EQ(lifecycle_.blame().failures(Culprit::kBackend), 0u);
+  EXPECT_EQ(lifecycle_.blame().failures(blame::Culprit::kBackend), 0u);
 }
 
 TEST_F(LifecycleTest, ARestartAbandonsTheStartUnderWay) {
@@ -193,7 +211,7 @@ TEST_F(LifecycleTest, AStartThatFailsAfterTheBackendWasRetiredChangesNothing) {
 TEST_F(LifecycleTest, TooManyFailuresQuarantineTheBackend) {
   for (const char* attempt : {"first", "second", "third"}) {
     ASSERT_NE(lifecycle_.state(), BackendState::kQuarantined) << attempt;
-    lifecycle_.blame().CountFailure(Culprit::kBackend,
+    lifecycle_.blame().CountFailure(blame::Culprit::kBackend,
                                     Code::kBackendUnavailable, attempt);
   }
   EXPECT_EQ(lifecycle_.state(), BackendState::kQuarantined);
@@ -203,4 +221,4 @@ TEST_F(LifecycleTest, TooManyFailuresQuarantineTheBackend) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

@@ -5,7 +5,7 @@
 
 #include "ipc/limit_name.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 SessionLaunches::SessionLaunches(
     const StartContext& context,
@@ -116,4 +116,4 @@ void SessionLaunches::KillZygotes(Code code, const std::string& reason) {
   }
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

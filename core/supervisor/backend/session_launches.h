@@ -13,9 +13,8 @@
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/backend_launch.h"
 #include "core/supervisor/backend/incarnation.h"
-#include "core/supervisor/backend/start_context.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 // Launches a reaper and a zygote of its own for each session of a backend whose
 // sessions must have nothing in common. The zygote loads the object anew, is
@@ -29,12 +28,12 @@ namespace bulkhead::supervisor {
 // among too many would miss the deadline, and the backend would be blamed. A
 // session waits for its turn at most as long as a start may take.
 //
-// Launches and tells; Lifecycle decides whose fault a failure was. Whoever
-// holds the launched incarnation, which is the session's worker in workers.h,
-// keeps it running. The vendor's code runs in the zygote before it is ready, so
-// the zygote is as hostile as any (incarnation.h).
+// Launches and reports; BackendProcesses says whose fault a failure was.
+// Whoever holds the launched incarnation, which is the session's worker in
+// workers.h, keeps it running. The vendor's code runs in the zygote before it
+// is ready, so the zygote is as hostile as any (incarnation.h).
 //
-// Owned by Lifecycle. Bound to the event loop's thread.
+// Owned by BackendProcesses. Bound to the event loop's thread.
 class SessionLaunches : private kj::TaskSet::ErrorHandler {
  public:
   static constexpr uint32_t kMaxAtOnce = 4;
@@ -92,4 +91,4 @@ class SessionLaunches : private kj::TaskSet::ErrorHandler {
   kj::TaskSet tasks_;  // the last member: its tasks use the others
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

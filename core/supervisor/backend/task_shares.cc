@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 bool TaskShares::AreUsedUp(const std::vector<uint64_t>& tasks) const {
   return IsUsedUp(std::accumulate(tasks.begin(), tasks.end(), uint64_t{0}));
@@ -29,4 +29,4 @@ std::vector<size_t> TaskShares::ToEnd(
   return to_end;
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <vector>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 // Divides the tasks of a backend (sandbox::Limits::tasks) among its workers.
-// The kernel counts the tasks of all together, so one worker can take those of
-// all others. Nothing happens as long as there are enough. Once a worker lacks
-// some, the workers that have more than their share are ended, those with most
-// tasks first, until there is room.
+// The kernel counts the tasks of all together, so one worker can use up the
+// tasks of all others. Nothing happens as long as there are enough. Once a
+// worker lacks some, the workers that have more than their share are ended,
+// those with most tasks first, until there is room.
 //
 //     const TaskShares shares(limit, processors);
 //     if (shares.AreUsedUp(tasks)) for (size_t i : shares.ToEnd(tasks)) ...
@@ -21,8 +21,8 @@ namespace bulkhead::supervisor {
 // needs: where honest workers are too many, none is ended.
 class TaskShares {
  public:
-  // The tasks of which others have to be left so many. A decoder starts 64
-  // threads at most by itself.
+  // How many tasks must be left for others. A decoder starts 64 threads at most
+  // by itself.
   static constexpr uint64_t kRoom = 128;
   static constexpr uint64_t kLeastShare = 32;
 
@@ -43,4 +43,4 @@ class TaskShares {
   const uint64_t processors_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

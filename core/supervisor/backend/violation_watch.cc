@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 namespace {
 
 // A zygote may leave processes that violate and whose end nobody asks for. As
@@ -13,7 +13,7 @@ constexpr size_t kMaxViolations = 4096;
 }  // namespace
 
 ViolationWatch::ViolationWatch(kj::UnixEventPort& port,
-                               sandbox::ViolationListener listener,
+                               sandbox::SeccompListener listener,
                                sandbox::ExpectedCalls& expected)
     : timer_(port.getTimer()),
       listener_(std::move(listener)),
@@ -46,4 +46,4 @@ std::optional<sandbox::Violation> ViolationWatch::Take(pid_t pid) {
   return taken.mapped();
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

@@ -10,10 +10,10 @@
 #include <optional>
 
 #include "core/supervisor/sandbox/expected_calls.h"
-#include "core/supervisor/sandbox/violation_listener.h"
+#include "core/supervisor/sandbox/seccomp_listener.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 // Decides on the system calls of one backend that wait for bulkheadd: kills
 // each process that makes a forbidden call, and remembers the call until the
@@ -24,7 +24,7 @@ namespace bulkhead::supervisor {
 class ViolationWatch {
  public:
   // `expected` is borrowed.
-  ViolationWatch(kj::UnixEventPort& port, sandbox::ViolationListener listener,
+  ViolationWatch(kj::UnixEventPort& port, sandbox::SeccompListener listener,
                  sandbox::ExpectedCalls& expected);
   KJ_DISALLOW_COPY(ViolationWatch);
 
@@ -39,10 +39,10 @@ class ViolationWatch {
 
  private:
   kj::Timer& timer_;
-  sandbox::ViolationListener listener_;
+  sandbox::SeccompListener listener_;
   sandbox::ExpectedCalls& expected_;
   kj::UnixEventPort::FdObserver observer_;
   std::map<pid_t, sandbox::Violation> violations_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

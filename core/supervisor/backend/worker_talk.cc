@@ -9,19 +9,18 @@
 #include "core/base/pidfd.h"
 #include "core/base/status_macros.h"
 #include "core/control/exit_report.h"
-#include "core/supervisor/backend/misbehaved.h"
 #include "core/supervisor/blame/culprit.h"
 #include "core/supervisor/blame/process_exit.h"
 #include "core/worker_protocol/reply_validation.h"
 #include "ipc/capnp_read.h"
 #include "ipc/message_socket.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 namespace {
 
 namespace schema = ipc::schema;
-using session::WorkerChannel;
 using std::chrono::milliseconds;
+using worker_protocol::WorkerChannel;
 
 // The socket of a worker closes a moment before its end is reported.
 constexpr milliseconds kEndPatience{500};
@@ -49,12 +48,16 @@ CrashClaim ClaimIn(
 
 }  // namespace
 
+Status Misbehaved(const std::string& what) {
+  return Status(Code::kBackendMisbehaved, "it broke the protocol: " + what);
+}
+
 Status FailureOf(schema::Reply::Reader reply_untrusted) {
   if (!reply_untrusted.isFailed()) {
     return Misbehaved("it answered with something else");
   }
-  auto claimed =
-      session::ValidateFailure(reply_untrusted.getFailed().getFailure());
+  auto claimed = worker_protocol::ValidateFailure(
+      reply_untrusted.getFailed().getFailure());
   if (!claimed) return Misbehaved(claimed.error().message());
   return std::move(claimed->status);
 }
@@ -75,7 +78,8 @@ kj::Promise<Status> WorkerTalk::Begin(Incarnation::WorkerKind kind,
                                       milliseconds limit) {
   auto sockets = ipc::MakeSocketPair();
   if (!sockets) return FromIpc(std::move(sockets).error());
-  socket_ = std::make_unique<EventSocket>(port_, std::move(sockets->first));
+  socket_ =
+      std::make_unique<sockets::EventSocket>(port_, std::move(sockets->first));
   return incarnation_
       ->CloneWorker(kind, std::move(sockets->second), limit, memory)
       .then([this, media = std::move(media)](
@@ -86,7 +90,8 @@ kj::Promise<Status> WorkerTalk::Begin(Incarnation::WorkerKind kind,
                                             auto hello) -> kj::Promise<Status> {
           if (!hello) return FromIpc(std::move(hello).error());
           if (!*hello) return AwaitDeath({});
-          Status valid = session::ValidateHello(**hello, /*shared=*/false);
+          Status valid =
+              worker_protocol::ValidateHello(**hello, /*shared=*/false);
           if (!valid.ok()) return Judged(valid);
           Status confirmed = incarnation_->ConfirmWorker(*worker_);
           if (!confirmed.ok()) return confirmed;
@@ -104,21 +109,22 @@ kj::Promise<Status> WorkerTalk::WhenDead() {
 
 kj::Promise<Status> WorkerTalk::AwaitDeath(CrashClaim claim) {
   return incarnation_->AwaitEnd(worker_->pid, kEndPatience)
-      .then([claim = std::move(claim)](const ProcessExit& end) mutable {
-        ExitReport report = ToReport(end);
+      .then([claim = std::move(claim)](const blame::ProcessExit& end) mutable {
+        ExitReport report = blame::ToReport(end);
         AddClaim(std::move(claim), report);
         const Status died(Code::kBackendLost,
                           "its process died: " + DescribeExit(report));
         // As of one that has no media: whatever it does is its own doing.
         const bool others =
-            end.kind == ProcessExit::Kind::kOutOfMemory ||
-            CulpritOf(end, HostObservation::kDied, false) == Culprit::kNobody;
+            end.kind == blame::ProcessExit::Kind::kOutOfMemory ||
+            blame::CulpritOf(end, blame::HostObservation::kDied, false) ==
+                blame::Culprit::kNobody;
         return others ? NotToBlame(died) : died;
       });
 }
 
 kj::Promise<void> WorkerTalk::Lateness(
-    std::shared_ptr<session::StepDeadline> deadline) {
+    std::shared_ptr<worker_protocol::StepDeadline> deadline) {
   return port_.getTimer()
       .afterDelay(deadline->next().remaining().count() * kj::NANOSECONDS)
       .then([this, deadline]() -> kj::Promise<void> {
@@ -129,12 +135,12 @@ kj::Promise<void> WorkerTalk::Lateness(
 
 kj::Promise<Status> WorkerTalk::WhenLate(milliseconds limit) {
   const auto began = std::chrono::steady_clock::now();
-  return Lateness(std::make_shared<session::StepDeadline>(
+  return Lateness(std::make_shared<worker_protocol::StepDeadline>(
                       limit,
                       [this] {
-                        return worker_ ? session::ReadRunDelays(
+                        return worker_ ? worker_protocol::ReadRunDelays(
                                              PidOf(worker_->pidfd.get()))
-                                       : session::RunDelays();
+                                       : worker_protocol::RunDelays();
                       }))
       .then([began, limit] {
         const Status late(Code::kDeadlineExceeded, "it took too long");
@@ -168,11 +174,12 @@ Status WorkerTalk::Request(size_t max_words,
   return Judged(channel_->Request(max_words, fill));
 }
 
-Status WorkerTalk::AttachPool(std::shared_ptr<session::FramePool> pool) {
+Status WorkerTalk::AttachPool(
+    std::shared_ptr<worker_protocol::FramePool> pool) {
   pool_ = std::move(pool);
   RETURN_IF_ERROR(WorkerChannel::SendPool(
       pool_->slot_count(), pool_->slot_bytes(), pool_->fd(), SendAtOnce()));
-  return Request(session::kSmallRequestWords,
+  return Request(worker_protocol::kSmallRequestWords,
                  [](auto request) { request.setAttachPool(); });
 }
 
@@ -203,4 +210,4 @@ kj::Promise<Status> WorkerTalk::AwaitReply(WorkerChannel::TakeReply take) {
       });
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "core/control/crash_note.h"
 #include "core/include/bulkhead/status.h"
@@ -19,7 +20,7 @@
 #include "ipc/schema/session.capnp.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 // One session worker of bulkheadd's own, for a health check or a shadow, from
 // its clone to its end. Speaks to the worker through WorkerChannel, as the
@@ -61,37 +62,44 @@ class WorkerTalk {
 
   // Writes one request; see WorkerChannel::Request.
   Status Request(size_t max_words,
-                 const session::WorkerChannel::FillRequest& fill);
+                 const worker_protocol::WorkerChannel::FillRequest& fill);
   // Sends the worker the memory of its output and asks it to attach it.
-  Status AttachPool(std::shared_ptr<session::FramePool> pool);
+  Status AttachPool(std::shared_ptr<worker_protocol::FramePool> pool);
   // Grants every free slot of the pool.
   Status Grant();
-  const std::shared_ptr<session::FramePool>& pool() const { return pool_; }
+  const std::shared_ptr<worker_protocol::FramePool>& pool() const {
+    return pool_;
+  }
   // Resolves with what `take` returns for the next reply. The event loop runs
   // once for each reply, so that a caller who asks again and again stalls
   // nobody and still meets the deadline that it set.
-  kj::Promise<Status> AwaitReply(session::WorkerChannel::TakeReply take);
+  kj::Promise<Status> AwaitReply(
+      worker_protocol::WorkerChannel::TakeReply take);
 
  private:
   // Resolves with how the worker died. `claim` is what it said of that itself.
   kj::Promise<Status> AwaitDeath(CrashClaim claim);
-  kj::Promise<void> Lateness(std::shared_ptr<session::StepDeadline> deadline);
+  kj::Promise<void> Lateness(
+      std::shared_ptr<worker_protocol::StepDeadline> deadline);
   Status Attach(const ipc::UniqueFd& media);
   // Returns a function that sends over the worker's socket without waiting.
-  session::WorkerChannel::SendMessage SendAtOnce();
+  worker_protocol::WorkerChannel::SendMessage SendAtOnce();
 
   kj::UnixEventPort& port_;
   const std::shared_ptr<Incarnation> incarnation_;
   std::optional<Incarnation::Worker> worker_;
-  std::unique_ptr<EventSocket> socket_;
-  std::unique_ptr<session::WorkerChannel> channel_;
+  std::unique_ptr<sockets::EventSocket> socket_;
+  std::unique_ptr<worker_protocol::WorkerChannel> channel_;
   // Watches the descriptor of channel_, and therefore dies before it.
   kj::Own<kj::UnixEventPort::FdObserver> replies_;
-  std::shared_ptr<session::FramePool> pool_;
+  std::shared_ptr<worker_protocol::FramePool> pool_;
 };
+
+// Returns kBackendMisbehaved. `what` says how the worker broke the protocol.
+Status Misbehaved(const std::string& what);
 
 // Returns the failure that a worker answered with: kBackendMisbehaved if the
 // reply is no failure.
 Status FailureOf(ipc::schema::Reply::Reader reply_untrusted);
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

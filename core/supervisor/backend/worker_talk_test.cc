@@ -38,7 +38,7 @@
 #include "ipc/unique_fd.h"
 #include "ipc/worker_exit.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 namespace {
 
 namespace schema = ipc::schema;
@@ -95,7 +95,7 @@ class WorkerTalkTest : public testing::Test {
         sandbox::LoadedMemory(), ending_, met_media_);
     talk_.emplace(loop_.port, std::move(incarnation));
   }
-  // kj's destructors may throw, and those of gtest's fixtures may not.
+  // kj's destructors may throw, and a test fixture's may not.
   ~WorkerTalkTest() noexcept override {}
 
   // Begins with a worker whose hello is of that version of the protocol.
@@ -131,7 +131,7 @@ class WorkerTalkTest : public testing::Test {
         });
   }
 
-  TestLoop loop_;
+  supervisor::TestLoop loop_;
   EndingReapers ending_{loop_.port};
   bool met_media_ = false;
   sandbox::HeldParts held_parts_;
@@ -218,4 +218,4 @@ TEST_F(WorkerTalkTest, WorkerOfAnotherVersionGetsNoMedia) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

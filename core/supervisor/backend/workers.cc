@@ -15,7 +15,7 @@
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 namespace {
 
 namespace schema = ipc::schema;
@@ -24,9 +24,6 @@ using std::chrono::milliseconds;
 
 // The time that a reaper has for a report on an overloaded machine.
 constexpr milliseconds kLateReport{10'000};
-
-// A machine may be overloaded once or twice. A backend may be late on purpose.
-constexpr uint32_t kMostLateSpares = 3;
 
 // How long to wait for the end of thousands of threads that were killed.
 constexpr milliseconds kEndOfTasks{5'000};
@@ -53,7 +50,7 @@ kj::Promise<Result<Workers::Placed>> Workers::Serve(
     uint64_t id, Placing placing, const sandbox::MemoryAllowance& memory,
     std::shared_ptr<Incarnation> incarnation) {
   const bool alone = placing == Placing::kAlone;
-  if (auto spare = alone ? TakeSpare(memory, incarnation) : std::nullopt) {
+  if (auto spare = alone ? spare_.Take(memory, incarnation) : std::nullopt) {
     auto worker = std::make_shared<Worker>();
     worker->incarnation = incarnation;
     worker->process = std::move(spare->process);
@@ -80,75 +77,6 @@ kj::Promise<Result<Workers::Placed>> Workers::Serve(
         if (alone) PrepareSpare(memory, std::move(incarnation));
         return Adopt(id, *std::move(worker), std::move(socket), socket_to_send);
       });
-}
-
-void Workers::PrepareSpare(const sandbox::MemoryAllowance& memory,
-                           std::shared_ptr<Incarnation> incarnation) {
-  // Sessions that are opened at the same time each have a worker cloned, and
-  // need one spare between them.
-  if (!keeps_spare_ || is_preparing_ || spare_) return;
-  if (late_spares_ == kMostLateSpares) return;
-  auto sockets = ipc::MakeSocketPair();
-  if (!sockets) return;
-  is_preparing_ = true;
-  preparing_ =
-      incarnation
-          // A zygote that is late with a spare has failed nobody. The next
-          // session finds out whether it still clones.
-          ->CloneWorker(Incarnation::WorkerKind::kSession,
-                        std::move(sockets->second), Incarnation::kNobodyWaits,
-                        memory)
-          .then([this, memory, incarnation,
-                 socket = std::move(sockets->first)](auto process) mutable {
-            is_preparing_ = false;
-            // A session that is refused one says why.
-            if (!process) return;
-            spare_ = SpareWorker{.incarnation = incarnation,
-                                 .process = *std::move(process),
-                                 .memory = memory,
-                                 .socket = std::move(socket)};
-            ending_spare_ = incarnation->WhenZygoteGone()
-                                .then([this] { EndSpare(); })
-                                .eagerlyEvaluate(nullptr);
-            late_spare_ = incarnation->AfterTimeForSpare()
-                              .then([this, pid = spare_->process.pid] {
-                                EndUnlockedSpare(pid);
-                              })
-                              .eagerlyEvaluate(nullptr);
-          })
-          .eagerlyEvaluate(nullptr);
-}
-
-void Workers::EndUnlockedSpare(pid_t pid) {
-  if (!spare_ || spare_->process.pid != pid) return;
-  const int pidfd = spare_->process.pidfd.get();
-  if (sandbox::CheckEveryThread(pidfd, sandbox::kStage2Filters).ok()) return;
-  // What is not locked down may do what a zygote may, and nobody stops it while
-  // other workers have media.
-  ++late_spares_;
-  EndSpare();
-}
-
-void Workers::EndSpare() {
-  std::optional<SpareWorker> spare = std::exchange(spare_, std::nullopt);
-  if (!spare) return;
-  if (const auto own = spare->incarnation.lock()) {
-    Kill(*own, std::move(spare->process));
-  }
-}
-
-std::optional<Workers::SpareWorker> Workers::TakeSpare(
-    const sandbox::MemoryAllowance& memory,
-    const std::shared_ptr<Incarnation>& incarnation) {
-  if (!spare_) return std::nullopt;
-  // Asks the kernel, since the reaper may not have reported yet that it ended.
-  const int pidfd = spare_->process.pidfd.get();
-  if (spare_->incarnation.lock() == incarnation && spare_->memory == memory &&
-      !HasEnded(pidfd) && !IsStopped(pidfd)) {
-    return std::exchange(spare_, std::nullopt);
-  }
-  EndSpare();
-  return std::nullopt;
 }
 
 Result<Workers::Placed> Workers::Adopt(uint64_t id,
@@ -303,22 +231,24 @@ Status Workers::Confirm(uint64_t id) {
   return worker.incarnation->ConfirmWorker(worker.process);
 }
 
-kj::Promise<ProcessExit> Workers::AwaitEnd(uint64_t id, milliseconds timeout) {
+kj::Promise<blame::ProcessExit> Workers::AwaitEnd(uint64_t id,
+                                                  milliseconds timeout) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) {
-    return ProcessExit{.kind = ProcessExit::Kind::kUnknown};
+    return blame::ProcessExit{.kind = blame::ProcessExit::Kind::kUnknown};
   }
   const std::shared_ptr<Worker> worker = found->second;
   return worker->incarnation->AwaitEnd(worker->process.pid, timeout)
-      .then([worker](ProcessExit exit) -> kj::Promise<ProcessExit> {
-        // Its reaper owes the report of an end that has come.
-        return exit.kind == ProcessExit::Kind::kRunning &&
-                       HasEnded(worker->process.pidfd.get())
-                   ? worker->incarnation->AwaitEnd(worker->process.pid,
-                                                   kLateReport)
-                   : kj::Promise<ProcessExit>(exit);
-      })
-      .then([this, worker](ProcessExit exit) {
+      .then(
+          [worker](blame::ProcessExit exit) -> kj::Promise<blame::ProcessExit> {
+            // Its reaper owes the report of an end that has come.
+            return exit.kind == blame::ProcessExit::Kind::kRunning &&
+                           HasEnded(worker->process.pidfd.get())
+                       ? worker->incarnation->AwaitEnd(worker->process.pid,
+                                                       kLateReport)
+                       : kj::Promise<blame::ProcessExit>(exit);
+          })
+      .then([this, worker](blame::ProcessExit exit) {
         // Sessions ever served, not open now: a closed one may be guilty.
         exit.shared = worker->served > 1;
         exit.told = std::exchange(worker->told, true);
@@ -334,7 +264,7 @@ Incarnation* Workers::IncarnationOf(uint64_t id) const {
   return found == sessions_.end() ? nullptr : found->second->incarnation.get();
 }
 
-LogTail* Workers::LogOf(uint64_t id) const {
+records::LogTail* Workers::LogOf(uint64_t id) const {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return nullptr;
   const Worker& worker = *found->second;
@@ -365,4 +295,4 @@ std::vector<pid_t> Workers::pids() const {
   return pids;
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

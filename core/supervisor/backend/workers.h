@@ -15,23 +15,20 @@
 
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/incarnation.h"
-#include "core/supervisor/backend/killed_workers.h"
+#include "core/supervisor/backend/spare_worker.h"
+#include "core/supervisor/records/killed_workers.h"
 #include "core/supervisor/records/log_tail.h"
 #include "core/supervisor/sandbox/memory_limit.h"
 #include "core/supervisor/sandbox/task_limits.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 // Places the sessions of one backend in workers.
 //
 // By default each session has a worker of its own. Cloning one is most of the
-// time that a session takes to start, so the worker of the next session is
-// cloned once a session has got its own: the spare. It is locked down, waits
-// for its socket to say more, and has nothing of any session. A session with
-// another allowance of memory, or of a later incarnation, does not take it. A
-// spare that ends before a session has taken it is counted against nobody; the
-// next session has one cloned, and finds out.
+// time that a session takes to start, so the next one is there already
+// (spare_worker.h).
 //
 // A backend with worker_scope = "backend" has one worker for
 // up to kMaxSessionsPerWorker sessions; when that worker is full, another is
@@ -67,12 +64,16 @@ class Workers {
   // `backend` is the backend's name. A clone takes at most `deadline`. `killed`
   // and `task_limits` must outlive this object.
   Workers(std::string backend, std::chrono::milliseconds deadline, Spare spare,
-          KilledWorkers& killed, const sandbox::TaskLimits& task_limits)
+          records::KilledWorkers& killed,
+          const sandbox::TaskLimits& task_limits)
       : backend_(std::move(backend)),
         deadline_(deadline),
         keeps_spare_(spare == Spare::kOne),
         killed_(killed),
-        task_limits_(task_limits) {}
+        task_limits_(task_limits),
+        spare_([this](Incarnation& own, Incarnation::Worker process) {
+          Kill(own, std::move(process));
+        }) {}
   KJ_DISALLOW_COPY(Workers);
 
   // Has a worker of `incarnation` serve session `id`. A worker that serves one
@@ -86,23 +87,23 @@ class Workers {
   Status Confirm(uint64_t id);
   // Resolves once the session's worker has ended, or with kRunning after
   // `timeout`; with kUnknown if there is no such session.
-  kj::Promise<ProcessExit> AwaitEnd(uint64_t id,
-                                    std::chrono::milliseconds timeout);
+  kj::Promise<blame::ProcessExit> AwaitEnd(uint64_t id,
+                                           std::chrono::milliseconds timeout);
   // Returns null if there is no such session.
   Incarnation* IncarnationOf(uint64_t id) const;
   // Returns what the session's worker wrote to a log of its own, or null.
-  LogTail* LogOf(uint64_t id) const;
+  records::LogTail* LogOf(uint64_t id) const;
   void Close(uint64_t id);
   enum class Tasks { kEnough, kUsedUp, kFreed };
   // Looks whether the workers together have all tasks that they may have
   // (TaskShares). If so, those that have more than their share are ended, and
   // kFreed means that this has made room, or did a moment ago. Their
-  // ProcessExit tells it.
+  // ProcessExit says so.
   kj::Promise<Tasks> MakeRoomForTasks();
   // Looks the same for a session whose worker says that something ran out. If
   // there is room again, ends the worker, which is not to blame, and returns
   // true; the session goes on in another. A worker of several sessions ends
-  // only if they have the tasks themselves: then each gets one of its own.
+  // only if they hold the tasks themselves: then each gets a worker of its own.
   kj::Promise<bool> MakeRoomFor(uint64_t id);
 
   // Returns whether a session is open or being placed.
@@ -119,17 +120,10 @@ class Workers {
     ipc::UniqueFd requests;       // the socket to a shared worker
     uint32_t served = 0;          // sessions since it was cloned
     uint32_t sessions_now = 0;    // open sessions
-    bool told = false;            // true once a session was told how it ended
+    bool told = false;            // true once a session heard how it ended
     bool took_all_tasks = false;  // true if it was ended for that
     bool lacked_tasks = false;    // true if others had taken them
     uint64_t refused_tasks = 0;   // TaskLimits::Refusals() when it began
-  };
-  struct SpareWorker {
-    // Does not keep the incarnation, with which the worker ends.
-    std::weak_ptr<Incarnation> incarnation;
-    Incarnation::Worker process;
-    sandbox::MemoryAllowance memory;
-    ipc::UniqueFd socket;  // bulkheadd's end
   };
   using Cloned = kj::Promise<Result<std::shared_ptr<Worker>>>;
 
@@ -144,25 +138,17 @@ class Workers {
   Result<Placed> Adopt(uint64_t id, std::shared_ptr<Worker> worker,
                        ipc::UniqueFd socket,
                        const ipc::UniqueFd& socket_to_send);
-  // Has a spare cloned if there is none.
   void PrepareSpare(const sandbox::MemoryAllowance& memory,
-                    std::shared_ptr<Incarnation> incarnation);
-  // Returns the spare if it suits, and null otherwise. A spare that does not
-  // suit is ended.
-  std::optional<SpareWorker> TakeSpare(
-      const sandbox::MemoryAllowance& memory,
-      const std::shared_ptr<Incarnation>& incarnation);
-  void EndSpare();
-  // Ends the spare with this pid, as the zygote sees it, unless it is locked
-  // down.
-  void EndUnlockedSpare(pid_t pid);
+                    std::shared_ptr<Incarnation> incarnation) {
+    if (keeps_spare_) spare_.Prepare(memory, std::move(incarnation));
+  }
   void Kill(Incarnation& incarnation, Incarnation::Worker process);
   void Release(const std::shared_ptr<Worker>& worker);
 
   const std::string backend_;
   const std::chrono::milliseconds deadline_;
   const bool keeps_spare_;
-  KilledWorkers& killed_;
+  records::KilledWorkers& killed_;
   const sandbox::TaskLimits& task_limits_;
   // When workers that had more than their share of the tasks had ended.
   std::optional<std::chrono::steady_clock::time_point> made_room_;
@@ -172,13 +158,8 @@ class Workers {
   std::shared_ptr<Worker> shared_;
   kj::Maybe<kj::ForkedPromise<Status>> sharing_;
   bool is_sharing_ = false;
-  std::optional<SpareWorker> spare_;
-  bool is_preparing_ = false;
-  kj::Promise<void> preparing_ = kj::READY_NOW;
-  // Ends the spare once its zygote has ended.
-  kj::Promise<void> ending_spare_ = kj::READY_NOW;
-  uint32_t late_spares_ = 0;  // those that were ended since they were late
-  kj::Promise<void> late_spare_ = kj::READY_NOW;
+  // The last member: its promises use the others.
+  SpareWorker spare_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

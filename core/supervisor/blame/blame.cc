@@ -6,7 +6,7 @@
 
 #include "core/control/exit_report.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 
 Blame::Blame(BlameSubject& subject, const BlameLimits& limits,
              QuarantineRecords& records, const RestartPolicy::Random& random)
@@ -121,7 +121,7 @@ void Blame::BeginTrial() {
 void Blame::RecordQuarantine(Code code, const std::string& why) {
   if (recorded_) return;
   QuarantineRecord record = subject_.DescribeObject();
-  record.libraries_ns = LibrariesInstalledNs();
+  record.libraries_ns = LibrariesChangedNs();
   record.code = code;
   record.reason = why;
   recording_ = WriteRecord(std::move(record)).eagerlyEvaluate(nullptr);
@@ -142,7 +142,7 @@ kj::Promise<void> Blame::WriteRecord(QuarantineRecord record) {
 bool Blame::QuarantineIsOver() const {
   if (!recorded_) return false;
   const auto record = records_.Find(subject_.DescribeObject().path);
-  return !record || record->libraries_ns != LibrariesInstalledNs();
+  return !record || record->libraries_ns != LibrariesChangedNs();
 }
 
 void Blame::Forgive() {
@@ -157,4 +157,4 @@ void Blame::Forgive() {
   losses_.Forget();
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

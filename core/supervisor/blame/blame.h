@@ -19,10 +19,10 @@
 #include "core/supervisor/blame/restart_policy.h"
 #include "core/supervisor/blame/suspects.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 
-// The services that Blame needs from the backend that it judges. Lifecycle
-// implements them; tests implement them without processes.
+// The services that Blame needs from the backend that it judges. Trials
+// implement them; tests implement them without processes.
 class BlameSubject {
  public:
   // The monotonic time.
@@ -56,7 +56,7 @@ inline bool ProvesNothing(const Status& check) {
   return check.code() == Code::kResourceExhausted;
 }
 
-// The death of a session's worker, and what the session tells about it.
+// The death of a session's worker, and what the session says about it.
 struct WorkerDeath {
   ProcessExit exit;
   HostObservation observed = HostObservation::kDied;
@@ -86,7 +86,7 @@ struct BlameLimits {
 //   report.crash = ...;                          // record the culprit
 //   deaths_here = blame.Count(death, culprit, report);
 //
-// Owned by Lifecycle, which is also its subject. Bound to the event loop's
+// Owned by Lifecycle, whose Trials are its subject. Bound to the event loop's
 // thread. Trusts the reaper and the host; claims of a worker are never passed
 // to this class.
 class Blame {
@@ -179,4 +179,4 @@ class Blame {
   kj::Promise<void> recording_ = kj::READY_NOW;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "ipc/worker_exit.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 namespace {
 
 using std::chrono::milliseconds;
@@ -129,7 +129,7 @@ class BlameTest : public testing::Test {
 
   kj::EventLoop loop_;
   kj::WaitScope scope_{loop_};
-  discovery::TemporaryTree tree_;
+  TemporaryTree tree_;
   QuarantineRecords records_{tree_ / "state"};
   FakeSubject subject_{tree_ / "acme.so"};
   BlameLimits limits_;
@@ -470,4 +470,4 @@ TEST_F(BlameTest, ForgivingAcquitsAConvictedBackend) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

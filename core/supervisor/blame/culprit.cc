@@ -4,7 +4,7 @@
 #include "core/control/exit_report.h"
 #include "ipc/worker_exit.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 namespace {
 
 bool CanBeBlamed(const ProcessExit& exit) {
@@ -59,4 +59,4 @@ Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
   return Culprit::kInput;
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

@@ -5,7 +5,7 @@
 
 #include "core/supervisor/blame/process_exit.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 
 // The party to blame for the end of a process. Each culprit except kNobody and
 // kBreach has a counter and a limit of its own. So a file that kills its worker
@@ -65,4 +65,4 @@ bool SaysDeviceLost(const ProcessExit& exit);
 Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
                   bool met_media);
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

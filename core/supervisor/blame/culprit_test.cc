@@ -6,7 +6,7 @@
 
 #include "ipc/worker_exit.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 namespace {
 
 using Kind = ProcessExit::Kind;
@@ -156,4 +156,4 @@ TEST(CulpritOf, OfOneThatServedOthersTooNobodyKnows) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

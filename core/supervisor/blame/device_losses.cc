@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 
 void DeviceLosses::Lost(const std::string& device, const std::string& input,
                         Time opened, Time now) {
@@ -35,4 +35,4 @@ std::chrono::nanoseconds DeviceLosses::TimeLeft(const std::string& device,
       std::chrono::nanoseconds(losses->second.policy.retry_at() - now));
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

@@ -10,7 +10,7 @@
 
 #include "core/supervisor/blame/restart_policy.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 
 // Counts how often the devices of a backend were lost, and makes sessions wait
 // before such a device is asked for again.
@@ -57,4 +57,4 @@ class DeviceLosses {
   std::map<std::string, Losses> losses_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

@@ -5,14 +5,14 @@
 #include "core/base/state_directory.h"
 #include "core/base/status_macros.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 namespace {
 
 constexpr size_t kMaxNameBytes = 4'096;
 
 // A name of a backend may have characters that a file's may not.
 std::string NameOf(const std::string& backend) {
-  discovery::Digest digest(discovery::HashAlgorithm::kSha256);
+  Digest digest(HashAlgorithm::kSha256);
   digest.Append(backend);
   return "disabled-" + digest.Finish();
 }
@@ -42,4 +42,4 @@ Status DisabledBackends::Remove(const std::string& backend) {
                                                      : directory.error();
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

@@ -6,7 +6,7 @@
 
 #include "core/include/bulkhead/status.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 
 // The backends that an operator disabled, by name, one file for each in the
 // state directory. So a backend stays disabled for a later bulkheadd of the
@@ -32,4 +32,4 @@ class DisabledBackends {
   const std::string directory_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

@@ -7,13 +7,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 namespace {
 
 TEST(DisabledBackends, OutliveTheObjectUntilTheyAreEnabled) {
-  const discovery::TemporaryTree tree;
+  const TemporaryTree tree;
   const std::string state = tree.path() + "/state";
   EXPECT_FALSE(DisabledBackends(state).Contains("acme"));
   EXPECT_TRUE(DisabledBackends(state).Add("acme").ok());
@@ -25,7 +25,7 @@ TEST(DisabledBackends, OutliveTheObjectUntilTheyAreEnabled) {
 }
 
 TEST(DisabledBackends, ARecordOfAnotherNameDoesNotCount) {
-  const discovery::TemporaryTree tree;
+  const TemporaryTree tree;
   const std::string state = tree.path() + "/state";
   ASSERT_TRUE(DisabledBackends(state).Add("acme").ok());
   for (const auto& entry : std::filesystem::directory_iterator(state)) {
@@ -41,4 +41,4 @@ TEST(DisabledBackends, WithoutADirectoryNothingIsKept) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

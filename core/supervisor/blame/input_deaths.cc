@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 
 uint32_t InputDeaths::Died(const std::string& input, InputPosition position,
                            ExitReport report, Time now) {
@@ -46,4 +46,4 @@ void InputDeaths::DropOld(Time now) {
   });
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

@@ -12,7 +12,7 @@
 #include "core/control/input_position.h"
 #include "core/include/bulkhead/status.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 
 // Counts the worker deaths for which each input of one backend is to blame, by
 // position.
@@ -59,4 +59,4 @@ class InputDeaths {
   std::map<std::pair<std::string, InputPosition>, Dated> records_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 namespace {
 
 using Step = InputPosition::Step;
@@ -98,4 +98,4 @@ TEST_F(InputDeathsTest, OfTooManyTheOldestIsForgotten) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

@@ -10,7 +10,7 @@
 #include "core/supervisor/sandbox/thread_status.h"
 #include "ipc/worker_exit.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 namespace {
 
 ExitReport::Kind ToKind(ProcessExit::Kind kind) {
@@ -30,7 +30,7 @@ ExitReport::Kind ToKind(ProcessExit::Kind kind) {
   return ExitReport::Kind::kUnknown;
 }
 
-// Tells the stage by the number of filters: a worker in stage 2 has more of
+// Finds the stage by the number of filters: a worker in stage 2 has more of
 // them than its zygote. Returns 0 where the kernel does not count filters.
 int StageOf(const sandbox::Violation& violation) {
   if (!violation.filters) return 0;
@@ -83,4 +83,4 @@ ExitReport ToReport(const ProcessExit& exit) {
   return report;
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

@@ -4,13 +4,13 @@
 #include <optional>
 
 #include "core/include/bulkhead/status.h"
-#include "core/supervisor/sandbox/violation_listener.h"
+#include "core/supervisor/sandbox/seccomp_listener.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 
 // Describes how a process of a backend ended, as trusted parties saw it: its
 // reaper reports the wait status, and bulkheadd itself names the forbidden
-// system call where the kernel told it. A value.
+// system call where the kernel reported it. A value.
 struct ProcessExit {
   enum class Kind {
     kRunning,
@@ -47,7 +47,7 @@ struct ProcessExit {
   // True if the worker served several sessions, so that nobody knows which
   // input ended the worker.
   bool shared = false;
-  // True if another session of the same worker was told of this exit already.
+  // True if another session of the same worker heard of this exit already.
   bool told = false;
 };
 
@@ -65,4 +65,4 @@ bool IsForeignKill(const ProcessExit& exit);
 // such as the position in the input.
 ExitReport ToReport(const ProcessExit& exit);
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

@@ -13,7 +13,7 @@
 #include "core/base/status_macros.h"
 #include "core/base/toml.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 namespace {
 
 constexpr size_t kMaxBytes = 16'384;
@@ -22,7 +22,7 @@ constexpr size_t kMaxDiagnostics = 16;
 constexpr char kPrefix[] = "quarantine-";
 
 std::string NameOf(const std::string& path) {
-  discovery::Digest digest(discovery::HashAlgorithm::kSha256);
+  Digest digest(HashAlgorithm::kSha256);
   digest.Append(path);
   return kPrefix + digest.Finish();
 }
@@ -92,7 +92,7 @@ void RemoveOutdated(const StateDirectory& directory,
 
 }  // namespace
 
-int64_t LibrariesInstalledNs() {
+int64_t LibrariesChangedNs() {
   struct stat info;
   return ::stat("/etc/ld.so.cache", &info) == 0 ? ModifiedNs(info) : 0;
 }
@@ -102,7 +102,7 @@ bool MayHold(const QuarantineRecord& record) {
   return ::stat(record.path.c_str(), &info) == 0 &&
          info.st_size == record.bytes &&
          ModifiedNs(info) == record.modified_ns &&
-         LibrariesInstalledNs() == record.libraries_ns;
+         LibrariesChangedNs() == record.libraries_ns;
 }
 
 std::optional<QuarantineRecord> QuarantineRecords::Find(
@@ -196,4 +196,4 @@ void QuarantineRecords::Note(const std::string& file,
   diagnostics_.push_back(diagnostic);
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

@@ -10,7 +10,7 @@
 #include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 
 // Says why a backend's object must not be started, and identifies the object by
 // path, size, time of modification and contents. The object was started with
@@ -21,7 +21,7 @@ struct QuarantineRecord {
   int64_t bytes = 0;
   int64_t modified_ns = 0;
   std::string hash;          // the hash of the contents: "sha256=…"
-  int64_t libraries_ns = 0;  // LibrariesInstalledNs()
+  int64_t libraries_ns = 0;  // LibrariesChangedNs()
   // The status code for callers that ask for the backend's devices.
   Code code = Code::kBackendUnavailable;
   std::string reason;
@@ -32,10 +32,10 @@ struct QuarantineRecord {
 // Returns when libraries were last installed or removed: the time of the
 // dynamic linker's cache. A backend that failed for want of a library is worth
 // another try afterwards.
-int64_t LibrariesInstalledNs();
+int64_t LibrariesChangedNs();
 
-// Returns whether the object and the installed libraries are those of the
-// record, as far as can be told without reading the object.
+// Returns whether the record is about this object and the installed libraries,
+// as far as can be known without reading the object.
 bool MayHold(const QuarantineRecord& record);
 
 // Stores the quarantined objects in the state directory, one file for each
@@ -78,4 +78,4 @@ class QuarantineRecords {
   Diagnostics diagnostics_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

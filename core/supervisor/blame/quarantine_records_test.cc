@@ -6,9 +6,9 @@
 
 #include <filesystem>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,7 +28,7 @@ class QuarantineRecordsTest : public testing::Test {
     return fs::directory_iterator(tree_ / "state")->path();
   }
 
-  discovery::TemporaryTree tree_;
+  TemporaryTree tree_;
   QuarantineRecords records_{tree_ / "state"};
 };
 
@@ -53,7 +53,7 @@ TEST_F(QuarantineRecordsTest, AllThatMayHoldAreListedAndLiftedByName) {
   QuarantineRecord holds = RecordOf("there.so");
   holds.modified_ns =
       info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
-  holds.libraries_ns = LibrariesInstalledNs();
+  holds.libraries_ns = LibrariesChangedNs();
   ASSERT_TRUE(records_.Add(holds).ok());
   ASSERT_TRUE(records_.Add(RecordOf("gone.so")).ok());
   EXPECT_EQ(records_.All(), std::vector{holds});
@@ -138,7 +138,7 @@ TEST_F(QuarantineRecordsTest, OfTooManyThatHoldNoFurtherOneIsWritten) {
     QuarantineRecord holds = RecordOf(object);
     holds.modified_ns =
         info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
-    holds.libraries_ns = LibrariesInstalledNs();
+    holds.libraries_ns = LibrariesChangedNs();
     return records_.Add(holds);
   };
   for (size_t i = 0; i < QuarantineRecords::kMaxRecords; ++i) {
@@ -155,7 +155,7 @@ TEST_F(QuarantineRecordsTest, OfTooManyThoseGoWhoseObjectHasChanged) {
   QuarantineRecord holds = RecordOf("there.so");
   holds.modified_ns =
       info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
-  holds.libraries_ns = LibrariesInstalledNs();
+  holds.libraries_ns = LibrariesChangedNs();
   ASSERT_TRUE(records_.Add(holds).ok());
   for (size_t i = 1; i < QuarantineRecords::kMaxRecords; ++i) {
     ASSERT_TRUE(records_.Add(RecordOf(std::to_string(i))).ok());
@@ -167,4 +167,4 @@ TEST_F(QuarantineRecordsTest, OfTooManyThoseGoWhoseObjectHasChanged) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 namespace {
 
 size_t IndexOf(Culprit culprit) {
@@ -77,4 +77,4 @@ const FailureLimit& RestartPolicy::LimitOf(Culprit culprit) const {
   }
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

@@ -10,7 +10,7 @@
 
 #include "core/supervisor/blame/culprit.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 
 // The limit of a failure counter: `failures` failures within the time `within`
 // are too many.
@@ -90,4 +90,4 @@ class RestartPolicy {
   Time ready_since_ = Time::max();
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

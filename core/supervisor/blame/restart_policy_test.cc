@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 namespace {
 
 using std::chrono::milliseconds;
@@ -121,4 +121,4 @@ TEST_F(RestartPolicyTest, ForgettingIsAFreshStart) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

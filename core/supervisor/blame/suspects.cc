@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/blame/suspects.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 
 bool Suspects::Died(const std::string& input) {
   if (inputs_.size() < kTooMany) inputs_.insert(input);
@@ -21,4 +21,4 @@ void Suspects::Judge(bool works) {
   inputs_.clear();
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

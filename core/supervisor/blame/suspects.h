@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 
 // Decides when a backend, rather than its inputs, is to be suspected.
 //
@@ -44,4 +44,4 @@ class Suspects {
   bool convicted_ = false;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

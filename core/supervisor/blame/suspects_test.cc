@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::blame {
 namespace {
 
 class SuspectsTest : public testing::Test {
@@ -63,4 +63,4 @@ TEST_F(SuspectsTest, AFrameDuringTheTrialIsTheBetterEvidence) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::blame

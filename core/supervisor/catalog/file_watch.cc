@@ -10,7 +10,7 @@
 #include <cstring>
 #include <system_error>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::catalog {
 namespace {
 
 constexpr uint32_t kChanges = IN_ATTRIB | IN_CLOSE_WRITE | IN_CREATE |
@@ -74,7 +74,7 @@ bool FileWatch::ReadEvents() {
       std::memcpy(&event, events.data() + at, sizeof(event));
       at += sizeof(event) + event.len;
       // IN_IGNORED follows the removal of a watch, which is no news, and the
-      // removal of the directory, which its parent directory tells.
+      // removal of the directory, which its parent directory reports.
       if ((event.mask & IN_IGNORED) == 0) {
         any = true;
         continue;
@@ -93,4 +93,4 @@ kj::Promise<void> FileWatch::WhenChanged() {
       [this] { return WhenChanged(); });
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::catalog

@@ -12,7 +12,7 @@
 #include "core/include/bulkhead/diagnostic.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::catalog {
 
 // Reports that a file in a set of directories was written, made, renamed or
 // removed. The report does not name the file; the caller reads the directories
@@ -55,4 +55,4 @@ class FileWatch {
   std::optional<Diagnostic> problem_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::catalog

@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::catalog {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,7 +24,7 @@ class FileWatchTest : public testing::Test {
   }
   FileWatch& watch() { return loop_.watch; }
 
-  // kj's destructors may throw, those of tests may not.
+  // kj's destructors may throw, and a test fixture's may not.
   struct Loop {
     kj::UnixEventPort port;
     kj::EventLoop loop{port};
@@ -33,7 +33,7 @@ class FileWatchTest : public testing::Test {
     ~Loop() noexcept {}
   };
   Loop loop_;
-  discovery::TemporaryTree tree_;
+  TemporaryTree tree_;
 };
 
 TEST_F(FileWatchTest, WritingMakingRenamingAndRemovingAreTold) {
@@ -93,4 +93,4 @@ TEST_F(FileWatchTest, TooManyDirectoriesAreADiagnosticAndNoError) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::catalog

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 
 std::string ObstacleToFiles(const discovery::BackendCandidate& candidate,
                             sandbox::Reach reach) {
@@ -20,4 +20,4 @@ std::string ObstacleToFiles(const discovery::BackendCandidate& candidate,
          closed + "; chmod o+x " + closed + ", or install it elsewhere";
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

@@ -6,7 +6,7 @@
 #include "core/discovery/discover.h"
 #include "core/supervisor/sandbox/granted_paths.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 
 // A backend gets its shared object as a descriptor, and opens the other files
 // of its distribution by their paths. In tier reduced, with a user id of its
@@ -18,4 +18,4 @@ namespace bulkhead::supervisor {
 std::string ObstacleToFiles(const discovery::BackendCandidate& candidate,
                             sandbox::Reach reach);
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

@@ -6,9 +6,9 @@
 
 #include <string>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 namespace {
 
 constexpr sandbox::Reach kByPath = {.own_uid = true};
@@ -25,7 +25,7 @@ discovery::BackendCandidate AcmeIn(const std::string& directory) {
 
 TEST(FileReachTest, AClosedDirectoryIsNamedWhereFilesLieBeside) {
   // The directories of Bazel may be closed themselves.
-  const discovery::TemporaryTree tree("/tmp");
+  const TemporaryTree tree("/tmp");
   ASSERT_EQ(chmod(tree.path().c_str(), 0755), 0);
   tree.Write("closed/acme/libacme.so", "");
   ASSERT_EQ(chmod((tree / "closed/acme").c_str(), 0755), 0);
@@ -46,4 +46,4 @@ TEST(FileReachTest, AClosedDirectoryIsNamedWhereFilesLieBeside) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <tuple>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 namespace {
 
 using std::chrono::milliseconds;
@@ -69,4 +69,4 @@ kj::Promise<Status> AwaitSettled(kj::Timer& timer, int object,
   return Watch(timer, object, state, patience);
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

@@ -8,12 +8,12 @@
 
 #include "core/include/bulkhead/status.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 
 // The time for which a file must not change before it counts as complete.
 inline constexpr std::chrono::milliseconds kSettlingTime{500};
 
-// Resolves once the open file `object` is complete, as far as its state tells:
+// Resolves once the open file `object` is complete, as far as its state shows:
 // nobody has the file open for writing, and its device, inode, size and times
 // have not changed for kSettlingTime. Resolves at once for a file that was
 // changed longer ago. Fails with kBackendUnavailable if the file is still being
@@ -30,4 +30,4 @@ inline constexpr std::chrono::milliseconds kSettlingTime{500};
 kj::Promise<Status> AwaitSettled(kj::Timer& timer, int object,
                                  std::chrono::milliseconds patience);
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

@@ -10,11 +10,11 @@
 #include <functional>
 #include <string>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "core/supervisor/testing/test_loop.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 namespace {
 
 using std::chrono::milliseconds;
@@ -37,8 +37,8 @@ class FileSettling : public testing::Test {
     return AwaitSettled(loop_.port.getTimer(), object_.get(), patience);
   }
 
-  TestLoop loop_;
-  discovery::TemporaryTree tree_;
+  supervisor::TestLoop loop_;
+  TemporaryTree tree_;
   ipc::UniqueFd object_;
 };
 
@@ -83,4 +83,4 @@ TEST_F(FileSettling, AFileThatIsOpenForWritingIsNotSettledWhateverItsAge) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

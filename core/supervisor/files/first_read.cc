@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "core/discovery/installed_files.h"
+#include "core/discovery/package_files.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 namespace {
 
 // More than a sound backend has, and less than would make it late.
@@ -24,16 +24,16 @@ void ReadFiles(const discovery::BackendCandidate& candidate) {
   const auto opened = discovery::OpenBackend(candidate);
   struct stat object = {};
   if (!opened || ::fstat(opened->plugin.get(), &object) != 0) return;
-  discovery::OwnFiles files(opened->directory.get(),
-                            discovery::DistributionOf(candidate),
-                            candidate.plugin_path, object);
+  discovery::PackageFiles files(opened->directory.get(),
+                                discovery::DistributionOf(candidate),
+                                candidate.plugin_path, object);
   while (!files.Step()) {
   }
   const auto own = files.Take();
   if (!own) return;
   uint64_t bytes = 0;
   std::array<char, 65'536> piece;
-  for (const discovery::OwnFile& file : *own) {
+  for (const discovery::PackageFile& file : *own) {
     const ipc::UniqueFd fd(
         ::openat(opened->directory.get(), file.path.c_str(),
                  O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
@@ -63,4 +63,4 @@ Status DoesNotAnswer(const std::string& path) {
                     "file system");
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

@@ -7,7 +7,7 @@
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/files/remote_places.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 
 // Reads the files of a backend in a child process if they lie on a remote place
 // (remote_places.h), as its start is about to do. Fails with
@@ -18,4 +18,4 @@ kj::Promise<Status> ReadFirst(RemotePlaces& places,
 // The failure of everybody who wants to read `path`, which does not answer.
 Status DoesNotAnswer(const std::string& path);
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 namespace {
 
 constexpr std::string_view kNotFound = ": cannot open shared object file";
@@ -41,4 +41,4 @@ std::string PackageOfMissingLibrary(std::string_view text_untrusted) {
   return std::string();
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 
 // Returns which package of Debian has the library of FFmpeg, or of xxHash, that
 // the worker could not be started without, to be put after what the worker
@@ -15,7 +15,7 @@ namespace bulkhead::supervisor {
 //     libavcodec.so.59 in the package libavcodec59
 //
 // The text may be a vendor's, who must not have people install what he likes.
-// So it tells of nothing but the libraries that Bulkhead's own worker links.
+// So it names nothing but the libraries that Bulkhead's own worker links.
 std::string PackageOfMissingLibrary(std::string_view text_untrusted);
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

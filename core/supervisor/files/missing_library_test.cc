@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 namespace {
 
 constexpr char kLoader[] =
@@ -40,4 +40,4 @@ TEST(PackageOfMissingLibrary, IsNoneWhereNoneIsMissing) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

@@ -19,7 +19,7 @@
 #include "core/base/digest.h"
 #include "core/base/record_hash.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 namespace {
 
 // Takes some milliseconds to hash.
@@ -133,9 +133,9 @@ kj::Promise<Result<ipc::UniqueFd>> CopyObject(kj::Timer& timer, int object) {
 kj::Promise<Status> VerifyObject(kj::Timer& timer, int object,
                                  const std::string& recorded) {
   if (recorded.empty()) return Status();
-  auto parsed = discovery::RecordHash::Parse(recorded);
+  auto parsed = RecordHash::Parse(recorded);
   if (!parsed) return std::move(parsed).error();
-  auto hash = std::make_shared<discovery::RecordHash>(*std::move(parsed));
+  auto hash = std::make_shared<RecordHash>(*std::move(parsed));
   return ReadInto(timer, object, [hash](auto piece) { hash->Add(piece); })
       .then([hash](Status read) -> Status {
         if (!read.ok() || hash->Matches()) return read;
@@ -146,8 +146,7 @@ kj::Promise<Status> VerifyObject(kj::Timer& timer, int object,
 }
 
 kj::Promise<Result<std::string>> HashObject(kj::Timer& timer, int object) {
-  auto digest =
-      std::make_shared<discovery::Digest>(discovery::HashAlgorithm::kSha256);
+  auto digest = std::make_shared<Digest>(HashAlgorithm::kSha256);
   return ReadInto(timer, object,
                   [digest](auto piece) { digest->Append(piece); })
       .then([digest](Status read) -> Result<std::string> {
@@ -156,4 +155,4 @@ kj::Promise<Result<std::string>> HashObject(kj::Timer& timer, int object) {
       });
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

@@ -9,7 +9,7 @@
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 
 // Compares the contents of the open file `object` with `recorded`, its hash in
 // RECORD. Succeeds if `recorded` is empty. Fails with kBackendUnavailable if
@@ -36,4 +36,4 @@ kj::Promise<Result<ipc::UniqueFd>> CopyObject(kj::Timer& timer, int object);
 // uses. Reads as VerifyObject does.
 kj::Promise<Result<std::string>> HashObject(kj::Timer& timer, int object);
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

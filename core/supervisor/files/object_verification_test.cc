@@ -10,11 +10,11 @@
 #include <filesystem>
 #include <string>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "core/supervisor/testing/test_loop.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 namespace {
 
 constexpr char kHashOfAbc[] =
@@ -42,8 +42,8 @@ class ObjectVerificationTest : public testing::Test {
         .value();
   }
 
-  TestLoop loop_;
-  discovery::TemporaryTree tree_;
+  supervisor::TestLoop loop_;
+  TemporaryTree tree_;
 };
 
 TEST_F(ObjectVerificationTest, TheRecordedObjectPasses) {
@@ -129,4 +129,4 @@ TEST_F(ObjectVerificationTest, OthersGoOnMeanwhile) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

@@ -16,7 +16,7 @@
 #include "core/base/pidfd.h"
 #include "core/supervisor/sandbox/mount_table.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 namespace {
 
 constexpr auto kPatience = 2 * kj::SECONDS;
@@ -149,4 +149,4 @@ void RemotePlaces::taskFailed(kj::Exception&&) {
   // Only kj throws here, for lack of memory. The path is not asked again.
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

@@ -11,7 +11,7 @@
 
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 
 // Keeps this process from directories that do not answer. A file system that
 // another program or machine serves (FUSE, NFS) can leave whoever reads it
@@ -24,7 +24,7 @@ namespace bulkhead::supervisor {
 //
 // A child process reads first what this one is about to read. While it gets
 // answers, it may take a minute: a sound server can be slow. A child that is
-// stuck is left behind, holds no descriptor of ours, and nobody asks for its
+// stuck is left alone, holds no descriptor of ours, and nobody asks for its
 // path again until it has ended: so there is one at most for each path. A
 // directory that stops answering between the two reads is not noticed.
 //
@@ -76,4 +76,4 @@ class RemotePlaces : private kj::TaskSet::ErrorHandler {
   kj::TaskSet stuck_;  // wait for the ends of children
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

@@ -13,10 +13,10 @@
 #include <new>
 #include <string>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "core/supervisor/testing/test_loop.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::files {
 namespace {
 
 // Counts the calls in this process and its children.
@@ -36,14 +36,14 @@ class Calls {
 
 class RemotePlacesTest : public testing::Test {
  protected:
-  // kj's destructors may throw, and those of gtest's fixtures may not.
+  // kj's destructors may throw, and a test fixture's may not.
   ~RemotePlacesTest() noexcept override {}
 
   bool Ask(const std::string& path, const std::function<void()>& read) {
     return places_.Ask(path, read).wait(loop_.scope);
   }
 
-  TestLoop loop_;
+  supervisor::TestLoop loop_;
   RemotePlaces places_{loop_.port, [](const std::string& path) {
                          return path.starts_with("/net");
                        }};
@@ -102,7 +102,7 @@ class MountedPlaces : public testing::Test {
  protected:
   ~MountedPlaces() noexcept override {}
 
-  TestLoop loop_;
+  supervisor::TestLoop loop_;
   const RemotePlaces places_{loop_.port};
 };
 
@@ -112,7 +112,7 @@ TEST_F(MountedPlaces, FileSystemsOfThisMachineAreNotRemote) {
 }
 
 TEST_F(MountedPlaces, LinksThatLeadNowhereAreFollowedToTheirEnd) {
-  const discovery::TemporaryTree tree;
+  const TemporaryTree tree;
   std::filesystem::create_symlink("b", tree.path() + "/a");
   std::filesystem::create_symlink("a", tree.path() + "/b");
   std::filesystem::create_symlink("../../x//y", tree.path() + "/c");
@@ -122,4 +122,4 @@ TEST_F(MountedPlaces, LinksThatLeadNowhereAreFollowedToTheirEnd) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::files

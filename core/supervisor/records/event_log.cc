@@ -7,7 +7,7 @@
 #include "core/control/event_messages.h"
 #include "core/supervisor/records/journal.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::records {
 
 void EventLog::Add(Event event) {
   event.number = next_++;
@@ -39,4 +39,4 @@ void EventLog::Describe(uint64_t after,
   }
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::records

@@ -10,7 +10,7 @@
 #include "core/include/bulkhead/event.h"
 #include "ipc/schema/control.capnp.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::records {
 
 // Keeps the latest kMaxEvents events for operators who follow them, and passes
 // each one on to the machine's journal (journal.h).
@@ -44,4 +44,4 @@ class EventLog {
   kj::ForkedPromise<void> when_added_ = added_.promise.fork();
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::records

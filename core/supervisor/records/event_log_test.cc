@@ -9,7 +9,7 @@
 
 #include "core/control/event_messages.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::records {
 namespace {
 
 std::vector<Event> After(const EventLog& log, uint64_t number) {
@@ -64,4 +64,4 @@ TEST(EventLog, WaitingEndsWithTheNextEvent) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::records

@@ -8,7 +8,7 @@
 #include "core/control/session_counters.h"
 #include "ipc/shared_region.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::records {
 
 // The session counters that the host shares with bulkheadd
 // (core/control/session_counters.h). Until the host has shared them, no session
@@ -28,4 +28,4 @@ class HostCounters {
   std::optional<ipc::MappedRegion> region_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::records

@@ -12,7 +12,7 @@
 #include "core/base/clean_text.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::records {
 namespace {
 
 constexpr sockaddr_un kJournal = {.sun_family = AF_UNIX,
@@ -98,4 +98,4 @@ void WriteToJournal(const Event& event, pid_t application) {
            reinterpret_cast<const sockaddr*>(&kJournal), sizeof(kJournal));
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::records

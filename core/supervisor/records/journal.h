@@ -7,7 +7,7 @@
 
 #include "core/include/bulkhead/event.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::records {
 
 // Writes an event to the journal of systemd, if the machine has one, so that an
 // operator finds it after the application has ended:
@@ -25,4 +25,4 @@ void WriteToJournal(const Event& event, pid_t application);
 // so none of them contains a line break.
 std::string JournalEntry(const Event& event, pid_t application);
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::records

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::records {
 namespace {
 
 TEST(JournalEntry, HasAFieldForEachFact) {
@@ -50,4 +50,4 @@ TEST(JournalEntry, LeavesOutSessionsThatOpenAndClose) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::records

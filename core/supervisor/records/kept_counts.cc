@@ -5,7 +5,7 @@
 
 #include "core/control/exit_report.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::records {
 
 BackendCounts& KeptCounts::Of(const std::string& name) {
   BackendCounts& counts = counts_[name];
@@ -13,27 +13,30 @@ BackendCounts& KeptCounts::Of(const std::string& name) {
   return counts;
 }
 
-WorkerEnd WorkerEndOf(const ProcessExit& exit, HostObservation observed,
-                      Culprit culprit) {
-  if (observed == HostObservation::kMissedDeadline) return WorkerEnd::kDeadline;
-  if (observed == HostObservation::kFoundStopped) return WorkerEnd::kKilled;
-  if (observed == HostObservation::kBrokeProtocol) return WorkerEnd::kProtocol;
+WorkerEnd WorkerEndOf(const blame::ProcessExit& exit,
+                      blame::HostObservation observed, blame::Culprit culprit) {
+  if (observed == blame::HostObservation::kMissedDeadline)
+    return WorkerEnd::kDeadline;
+  if (observed == blame::HostObservation::kFoundStopped)
+    return WorkerEnd::kKilled;
+  if (observed == blame::HostObservation::kBrokeProtocol)
+    return WorkerEnd::kProtocol;
   // CulpritOf() has compared the claims with the exit status.
-  if (culprit == Culprit::kDevice) return WorkerEnd::kDeviceLost;
-  if (culprit == Culprit::kBreach) return WorkerEnd::kFailed;
+  if (culprit == blame::Culprit::kDevice) return WorkerEnd::kDeviceLost;
+  if (culprit == blame::Culprit::kBreach) return WorkerEnd::kFailed;
   switch (exit.kind) {
-    case ProcessExit::Kind::kViolation:
+    case blame::ProcessExit::Kind::kViolation:
       return WorkerEnd::kSandbox;
-    case ProcessExit::Kind::kOutOfMemory:
+    case blame::ProcessExit::Kind::kOutOfMemory:
       return WorkerEnd::kMemory;
-    case ProcessExit::Kind::kSignaled:
-      return IsForeignKill(exit) || IsRequestToEnd(exit.value)
+    case blame::ProcessExit::Kind::kSignaled:
+      return blame::IsForeignKill(exit) || IsRequestToEnd(exit.value)
                  ? WorkerEnd::kKilled
                  : WorkerEnd::kSignal;
-    case ProcessExit::Kind::kExited:
+    case blame::ProcessExit::Kind::kExited:
       return WorkerEnd::kExit;
-    case ProcessExit::Kind::kRunning:
-    case ProcessExit::Kind::kUnknown:
+    case blame::ProcessExit::Kind::kRunning:
+    case blame::ProcessExit::Kind::kUnknown:
       break;
   }
   return WorkerEnd::kUnknown;
@@ -46,4 +49,4 @@ void AddTo(DurationCounts& counts, std::chrono::nanoseconds duration) {
   counts.sum += std::chrono::duration_cast<std::chrono::microseconds>(duration);
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::records

@@ -10,14 +10,14 @@
 #include "core/supervisor/blame/culprit.h"
 #include "core/supervisor/blame/process_exit.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::records {
 
 // Keeps the counts of each backend, by its name, as long as bulkheadd lives. A
 // Backend is one version of the installed files. An operator's counters must
-// not fall when another version takes its place, nor be told twice while the
-// old one drains, so Backend does not keep them itself.
+// not fall when another version takes its place, nor count twice while the old
+// one drains, so Backend does not keep them itself.
 //
-// Owned by Supervisor. Bound to the event loop's thread.
+// Owned by StartServices. Bound to the event loop's thread.
 class KeptCounts {
  public:
   // Returns the counts of the backend `name`. The reference stays valid.
@@ -30,9 +30,9 @@ class KeptCounts {
 
 // Returns how an operator counts the end of a worker. `exit` has what the
 // worker claimed.
-WorkerEnd WorkerEndOf(const ProcessExit& exit, HostObservation observed,
-                      Culprit culprit);
+WorkerEnd WorkerEndOf(const blame::ProcessExit& exit,
+                      blame::HostObservation observed, blame::Culprit culprit);
 
 void AddTo(DurationCounts& counts, std::chrono::nanoseconds duration);
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::records

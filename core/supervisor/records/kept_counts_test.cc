@@ -8,13 +8,13 @@
 
 #include <chrono>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::records {
 namespace {
 
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
-using Kind = ProcessExit::Kind;
-using Seen = HostObservation;
+using Kind = blame::ProcessExit::Kind;
+using Seen = blame::HostObservation;
 
 TEST(KeptCountsTest, AreKeptByName) {
   KeptCounts kept;
@@ -28,55 +28,55 @@ TEST(KeptCountsTest, AreKeptByName) {
 
 TEST(WorkerEndOfTest, TellsWhatHappened) {
   const struct {
-    ProcessExit exit;
+    blame::ProcessExit exit;
     Seen observed;
-    Culprit culprit;
+    blame::Culprit culprit;
     WorkerEnd end;
   } rows[] = {
       // A worker that Bulkhead killed shows a SIGKILL as well.
       {{.kind = Kind::kSignaled, .value = SIGKILL},
        Seen::kMissedDeadline,
-       Culprit::kInput,
+       blame::Culprit::kInput,
        WorkerEnd::kDeadline},
       {{.kind = Kind::kSignaled, .value = SIGKILL},
        Seen::kBrokeProtocol,
-       Culprit::kBreach,
+       blame::Culprit::kBreach,
        WorkerEnd::kProtocol},
       {{.kind = Kind::kSignaled, .value = SIGKILL},
        Seen::kDied,
-       Culprit::kNobody,
+       blame::Culprit::kNobody,
        WorkerEnd::kKilled},
       {{.kind = Kind::kSignaled, .value = SIGTERM},
        Seen::kDied,
-       Culprit::kNobody,
+       blame::Culprit::kNobody,
        WorkerEnd::kKilled},
       {{.kind = Kind::kSignaled, .value = SIGSEGV},
        Seen::kDied,
-       Culprit::kInput,
+       blame::Culprit::kInput,
        WorkerEnd::kSignal},
       {{.kind = Kind::kViolation, .value = SIGSYS},
        Seen::kDied,
-       Culprit::kInput,
+       blame::Culprit::kInput,
        WorkerEnd::kSandbox},
       {{.kind = Kind::kOutOfMemory},
        Seen::kDied,
-       Culprit::kInput,
+       blame::Culprit::kInput,
        WorkerEnd::kMemory},
       {{.kind = Kind::kExited, .value = 7},
        Seen::kDied,
-       Culprit::kInput,
+       blame::Culprit::kInput,
        WorkerEnd::kExit},
       {{.kind = Kind::kExited, .value = 7},
        Seen::kDied,
-       Culprit::kDevice,
+       blame::Culprit::kDevice,
        WorkerEnd::kDeviceLost},
       {{.kind = Kind::kExited, .value = 7},
        Seen::kDied,
-       Culprit::kBreach,
+       blame::Culprit::kBreach,
        WorkerEnd::kFailed},
       {{.kind = Kind::kUnknown},
        Seen::kDied,
-       Culprit::kNobody,
+       blame::Culprit::kNobody,
        WorkerEnd::kUnknown},
   };
   for (const auto& row : rows) {
@@ -103,4 +103,4 @@ TEST(DurationCountsTest, ABoundIsInclusive) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::records

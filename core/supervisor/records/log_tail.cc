@@ -10,7 +10,7 @@
 
 #include "core/base/clean_text.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::records {
 namespace {
 
 constexpr size_t kTailBytes = 2048;
@@ -62,4 +62,4 @@ bool LogTail::Read() {
   return true;
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::records

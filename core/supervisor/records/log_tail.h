@@ -9,7 +9,7 @@
 
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::records {
 
 // The last lines that processes of one incarnation wrote to their stderr, which
 // is a sandbox::LogSocket. The text is cleaned for people; the first line may
@@ -17,9 +17,9 @@ namespace bulkhead::supervisor {
 //
 // A process that was given media may write parts of it. A worker has a log of
 // its own from then on. Where the kernel cannot give it one, all processes
-// write to the same log, and nobody can tell whose line a line is. Hence the
-// time divides the text: what was written before any process had media, and
-// what was written afterwards, whoever wrote it.
+// write to the same log, and nobody knows who wrote a line. Hence the time
+// divides the text: what was written before any process had media, and what was
+// written afterwards, whoever wrote it.
 //
 //     tail.ExpectMedia();  // Before a worker gets any media.
 //     ... tail.text() and tail.media_text() ...
@@ -57,4 +57,4 @@ class LogTail {
   bool ended_ = false;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::records

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::records {
 namespace {
 
 class LogTailTest : public testing::Test {
@@ -66,7 +66,7 @@ TEST_F(LogTailTest, WhatIsWrittenOnceThereIsMediaIsKeptApart) {
   EXPECT_EQ(tail_->media_text(), "a stream\n");
 }
 
-// Who writes faster than bulkheadd reads leaves as much behind.
+// Who writes faster than bulkheadd reads leaves no more than a full log.
 TEST_F(LogTailTest, WhoWritesAllTheTimeKeepsNobodyReading) {
   constexpr int kMoreThanAFullSocket = 256 << 10;
   ASSERT_EQ(::fcntl(writer_.get(), F_SETPIPE_SZ, kMoreThanAFullSocket),
@@ -96,4 +96,4 @@ TEST_F(LogTailTest, DrainingEndsWithTheLastWriter) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::records

@@ -28,10 +28,10 @@ namespace bulkhead::sandbox {
 
 // The kernel's reaction to a forbidden call, which it never executes.
 enum class Forbidden {
-  // The kernel kills the process, and tells nobody for which call.
+  // The kernel kills the process, and reports to nobody for which call.
   kKill,
   // The calling thread waits in the kernel until the holder of the filter's
-  // listener has killed the process (violation_listener.h). If nobody holds the
+  // listener has killed the process (seccomp_listener.h). If nobody holds the
   // listener any more, the call fails with ENOSYS. Calls of rules that ask wait
   // in the same way until the holder has decided on them.
   kNotify,

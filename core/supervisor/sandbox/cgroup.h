@@ -35,7 +35,7 @@ namespace bulkhead::sandbox {
 // less than it could, the reason.
 struct CgroupParent {
   std::string directory;                 // Empty if no directory can be used.
-  std::vector<std::string> controllers;  // Those of memory, pids, cpu in force.
+  std::vector<std::string> controllers;  // In force: memory, pids or cpu.
   std::string mount;      // Where cgroup version 2 is mounted, or empty.
   bool writable = false;  // This user can make directories in `mount`.
   // The reason why there is no directory, or why some controllers are not in

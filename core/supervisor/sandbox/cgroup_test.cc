@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "core/supervisor/sandbox/read_text.h"
 #include "ipc/testing/forked_child.h"
 
@@ -60,7 +60,7 @@ class CgroupTreeTest : public testing::Test {
   }
 
   // Other users may go there.
-  discovery::TemporaryTree machine_{"/tmp"};
+  TemporaryTree machine_{"/tmp"};
 };
 
 TEST_F(CgroupTreeTest, WhatIsNotDelegatedIsNotUsed) {

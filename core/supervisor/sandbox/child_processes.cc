@@ -21,7 +21,7 @@ std::vector<ChildProcess> ChildrenOf(pid_t parent) {
     ipc::UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     const auto status = ReadThreadStatus("/proc/" + std::to_string(pid));
     // Read after the pidfd was opened, and while its process lives: the status
-    // is that of the pidfd's process.
+    // belongs to the pidfd's process.
     if (!pidfd || !status || status->parent != parent ||
         HasEnded(pidfd.get())) {
       continue;

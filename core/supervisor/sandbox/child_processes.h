@@ -17,8 +17,8 @@ struct ChildProcess {
 
 // Returns the living children of `parent`, which is a child of this process
 // that has not been reaped. Empty where /proc lacks the list (Linux without
-// CONFIG_PROC_CHILDREN). Each pidfd is that of the child: a pid that came to
-// mean another process is left out.
+// CONFIG_PROC_CHILDREN). Each pidfd is the child's own: a pid that came to mean
+// another process is left out.
 std::vector<ChildProcess> ChildrenOf(pid_t parent);
 
 }  // namespace bulkhead::sandbox

@@ -181,7 +181,7 @@ Status EnterNamespaces(const Containment& containment) {
   RETURN_IF_ERROR(TakeIds(kInsideId, containment.outside_id.has_value()));
   RETURN_IF_ERROR(EnterNewRoot(visible, mounts));
   // The profiles of containers refuse this one call and allow all of the above.
-  // What it costs is that uname() tells the host's name (HasOwnHostName).
+  // What it costs is that uname() returns the host's name (HasOwnHostName).
   [[maybe_unused]] const int refused =
       sethostname(kHostName, sizeof(kHostName) - 1);
   return Status();
@@ -329,7 +329,7 @@ Result<ContainedProcess> StartContained(const Containment& containment,
   PreferForOutOfMemoryKill(process.pid);
   Status status = full ? MapIds(process.pid, containment.outside_id) : Status();
   // Only the parent may write the id maps and move the child to a cgroup. Both
-  // happen before the child is told to go on, so nothing runs without them.
+  // happen before the child may go on, so nothing runs without them.
   if (status.ok() && containment.cgroup != nullptr) {
     status = containment.cgroup->Adopt(process.pid);
   }

@@ -22,11 +22,11 @@ namespace bulkhead::sandbox {
 //     and the parent-death signal that ends it with the caller's thread;
 //   - the cgroup that was given, so that its limits hold from the start;
 //   - the working directory /;
-//   - the ids of `outside_id` if given (needs root), else those of the caller;
+//   - the ids of `outside_id` if given (needs root), else the caller's;
 //     no supplementary groups if they can be dropped (an unprivileged caller
 //     cannot);
 //   - a session of its own, no core dumps, default signal handlers, and every
-//     limit but those of SetProgramLimits;
+//     limit but the ones that SetProgramLimits sets;
 //   - no capability in any set, and no_new_privs.
 //
 // Seccomp and Landlock come last, from the program that `enter` starts.
@@ -59,7 +59,7 @@ Result<ContainedProcess> StartContained(
     const Containment& containment,
     const std::function<Status(int setup_fd)>& enter, ipc::Deadline deadline);
 
-// For `enter`, or in its place: tells the caller of StartContained why the
+// For `enter`, or in its place: says to the caller of StartContained why the
 // child failed, and ends the child.
 [[noreturn]] void EndWithReason(int setup_fd, const Status& failure);
 

@@ -45,8 +45,8 @@ struct PendingCall {
 // for. So a backend has no process that bulkheadd does not know of. Each
 // process may install exactly the filters of its own lock-down, in their order:
 // the zygote the last one of stage 1, before it loads vendor code, and a worker
-// those of stage 2. So no filter of the vendor's answers a call, logs it, or
-// counts as one of ours. A filter is compared where it lies in the memory of
+// the filters of stage 2. So no filter of the vendor's answers a call, logs it,
+// or counts as one of ours. A filter is compared where it lies in the memory of
 // the caller, which cannot change it: it has no other thread, and no process
 // shares memory with it that can be written. (A granted device may; such a
 // backend can then have filters that log, which is noise and no way out.)

@@ -20,9 +20,9 @@ namespace bulkhead::sandbox {
 //     filter = KeptFromFiles(RangesOf(*mappings), filter);
 //   }
 //
-// The ranges are those of a process that can map no other file: a session's
-// worker at the moment when its last filter is installed. Which pages of these
-// files are in memory is seen by everybody too: bulkheadd holds them there
+// The ranges belong to a process that can map no other file: a session's worker
+// at the moment when its last filter is installed. Which pages of these files
+// are in memory is seen by everybody too: bulkheadd holds them there
 // (held_files.h).
 
 // Addresses from `begin` up to `end`.
@@ -45,16 +45,15 @@ struct FileMapping {
 };
 
 // Returns the parts of files that the process maps, in ascending order of their
-// addresses. None are those of a process that is about to end and has no memory
-// any more. Returns nullopt if /proc does not show them.
+// addresses. There is none if the process is about to end and has no memory any
+// more. Returns nullopt if /proc does not show them.
 std::optional<std::vector<FileMapping>> FileMappings(pid_t process);
 
 std::vector<AddressRange> RangesOf(const std::vector<FileMapping>& mappings);
 
 // Returns a filter that does as `filter`, except that within the ranges
-// - FUTEX_WAIT and its like fail with EAGAIN, and FUTEX_WAKE with EINVAL,
-// unless
-//   they have FUTEX_PRIVATE_FLAG,
+// - FUTEX_WAIT and its like fail with EAGAIN, and FUTEX_WAKE with EINVAL, but
+//   not with FUTEX_PRIVATE_FLAG,
 // - clone() does not store or wake at the end of the new thread: EAGAIN, and
 // - mremap() neither moves a page of a file nor maps more of the file: EPERM.
 // Ranges that touch are one. Where there are more than a filter has room for,

@@ -20,8 +20,8 @@ struct SandboxGap {
   std::string Sentence() const { return missing + ": " + evidence; }
 };
 
-// Returns the gaps, those that prevent tier full first. A pure function: the
-// machine is not asked.
+// Returns the gaps; the ones that prevent tier full come first. A pure
+// function: the machine is not asked.
 std::vector<SandboxGap> ExplainGaps(const MachineFacts& facts);
 
 }  // namespace bulkhead::sandbox

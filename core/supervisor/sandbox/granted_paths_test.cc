@@ -10,12 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
 namespace bulkhead::sandbox {
 namespace {
 
-using discovery::TemporaryTree;
 using Kind = GrantedPath::Kind;
 
 // Resolves a glob in a directory that stands for /dev.

@@ -83,8 +83,7 @@ class HeldParts {
 // path of the mapping, or by the process if it has no name any more, and is
 // believed only after the kernel names the same file for both mappings. What
 // nobody else can open is not held: memory without a name (memfd), and files
-// that are in the root of the process's sandbox itself, such as the copy of its
-// object.
+// in the root of the process's sandbox itself, such as the copy of its object.
 //
 // Two ways are left. The kernel drops pages if the machine has no memory, and
 // whoever serves a file system (FUSE, NFS) sees what is read and can drop it.
@@ -97,7 +96,7 @@ class HeldFiles {
   // `shared` must outlive this object.
   explicit HeldFiles(HeldParts& shared) : shared_(shared) {}
 
-  // When the process has mapped what is added: before it was ready, or later,
+  // When the process has mapped the added files: before it was ready, or later,
   // when nobody has seen whether the file answers (files/remote_places.h). Then
   // a file that others serve is refused.
   enum class When { kFirst, kLater };

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::sandbox {
@@ -66,7 +66,7 @@ class HeldFilesTest : public testing::Test {
         std::ranges::count_if(pages, [](auto page) { return page & 1; }));
   }
 
-  discovery::TemporaryTree tree_;
+  TemporaryTree tree_;
   const std::string path_ = tree_ / "data";
   ipc::UniqueFd file_;
   void* memory_ = nullptr;

@@ -25,7 +25,7 @@ namespace bulkhead::sandbox {
 //   // On reaper.control: `started` with the zygote's pidfd.
 //
 // A file that the policy gives `contents` is a private copy in tier full. If it
-// is the plugin, the zygote's descriptor of the plugin is that of the copy.
+// is the plugin, the zygote's descriptor of the plugin leads to the copy.
 //
 // The descriptors in a request are borrowed. The executables and the plugin may
 // lie below directories that only root may enter, since they are passed open.
@@ -57,7 +57,7 @@ struct LaunchRequest {
 struct LaunchedReaper {
   // The reaper. Reap it with waitid(P_PIDFD) once the pidfd is readable. In
   // tier full, killing the reaper ends the whole backend. In tier reduced that
-  // would leave processes behind: close `control` instead, and the reaper ends
+  // would leave processes running: close `control` instead, and the reaper ends
   // the other processes first.
   ipc::UniqueFd pidfd;
   pid_t pid;

@@ -6,13 +6,13 @@
 
 #include <string>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
 namespace bulkhead::sandbox {
 namespace {
 
 TEST(MachineFactsTest, ReadsTheSwitchesOfAMachine) {
-  const discovery::TemporaryTree machine;
+  const TemporaryTree machine;
   const std::string switches = "proc/sys/";
   machine.Write(switches + "kernel/apparmor_restrict_unprivileged_userns",
                 "1\n");
@@ -36,7 +36,7 @@ TEST(MachineFactsTest, ReadsTheSwitchesOfAMachine) {
 }
 
 TEST(MachineFactsTest, ReadsWhatOthersSeeOfAProcess) {
-  const discovery::TemporaryTree machine;
+  const TemporaryTree machine;
   machine.Write("proc/sys/debug/exception-trace", "1\n");
   const auto hides = [&](const char* options) {
     machine.Write("proc/self/mounts",
@@ -52,14 +52,14 @@ TEST(MachineFactsTest, ReadsWhatOthersSeeOfAProcess) {
 }
 
 TEST(MachineFactsTest, KubernetesIsSeenBeforeWhatRunsItsContainers) {
-  const discovery::TemporaryTree machine;
+  const TemporaryTree machine;
   machine.Write(".dockerenv", "");
   machine.Write("run/secrets/kubernetes.io/serviceaccount/token", "");
   EXPECT_EQ(GatherMachineFacts(machine.path()).container, "kubernetes");
 }
 
 TEST(MachineFactsTest, WhatAMachineDoesNotShowHasNoValue) {
-  const discovery::TemporaryTree machine;
+  const TemporaryTree machine;
   machine.Write("proc/sys/user/max_user_namespaces", "many\n");
   const MachineFacts facts = GatherMachineFacts(machine.path());
   EXPECT_FALSE(facts.apparmor_restricts_user_namespaces);

@@ -43,8 +43,8 @@ struct LoadedMemory {
   uint64_t most_bytes = 0;  // Limits::load_bytes
   // True if device nodes were granted. A driver maps far more than it uses, so
   // then only private memory that can be written counts, and a worker has no
-  // limit of its address space but that of its backend
-  // (Limits::address_space_bytes in policy.h).
+  // limit of its address space but its backend's (Limits::address_space_bytes
+  // in policy.h).
   bool maps_devices = false;
 };
 

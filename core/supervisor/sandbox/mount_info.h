@@ -16,11 +16,11 @@ struct MountInfo {
   std::string options;  // of the file system, by commas
 };
 
-// Returns the mounts in the order of the text: of those at one place the last
-// one is seen. Leaves out lines that are not complete.
+// Returns the mounts in the order of the text: where several are at one place,
+// the last one is seen. Leaves out lines that are not complete.
 std::vector<MountInfo> ParseMountInfo(const std::string& text);
 
-// Returns whether a list by commas has the word.
+// Returns whether the list, with commas between words, has the word.
 bool HasWord(const std::string& list, const std::string& word);
 
 }  // namespace bulkhead::sandbox

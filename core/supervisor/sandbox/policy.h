@@ -13,10 +13,10 @@
 namespace bulkhead::sandbox {
 
 // The policy of one backend, as data: the files that the backend may see and
-// the resources that it may use. Everything that is not in a Policy does not
-// exist for the backend; the backend itself is never asked. bulkheadd makes a
-// Policy from an installed distribution, compiles it (lockdown.h) and starts
-// the backend under it (launcher.h).
+// the resources that it may use. What is not in a Policy does not exist for the
+// backend; the backend itself is never asked. bulkheadd makes a Policy from an
+// installed distribution, compiles it (lockdown.h) and starts the backend under
+// it (launcher.h).
 //
 //   Plugin plugin{.object_path = "/opt/acme/libacme.so",
 //                 .entry_symbol = "acme_backend",
@@ -26,7 +26,7 @@ namespace bulkhead::sandbox {
 // Plain values. Trusted: the paths come from installed metadata that discovery
 // has validated.
 
-// The degree of isolation that is in force. Order and values are those of
+// The degree of isolation that is in force. Order and values as in
 // schema::Tier.
 enum class Tier : uint16_t {
   kNone = 0,     // Anything less than kReduced: no backend runs.

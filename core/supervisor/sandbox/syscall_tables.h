@@ -62,7 +62,7 @@ struct GrantedCalls {
   std::vector<uint8_t> ioctl_types;  // Bits 8 to 15 of the request.
   bool devices = false;              // True if any device can be opened.
   // True if a worker has none but the descriptors that bulkheadd gives it, so
-  // that those of its memory have the numbers of ipc/descriptors.h.
+  // that its memory's descriptors have the numbers of ipc/descriptors.h.
   bool fixed_descriptors = true;
 };
 
@@ -73,7 +73,7 @@ Table ZygoteTableWith(const GrantedCalls& granted);
 Table SessionTableWith(const GrantedCalls& granted);
 
 // Returns whether ZygoteTable() leaves a call with these arguments to
-// bulkheadd. The kernel tells bulkheadd of the calls that no rule matches in
+// bulkheadd. The kernel reports to bulkheadd the calls that no rule matches in
 // the same way.
 bool IsAsked(int syscall, std::span<const uint64_t, 6> arguments);
 

@@ -272,7 +272,7 @@ TEST(SyscallTablesTest, SignalsReachNobodyElse) {
   EXPECT_EQ(Session(SYS_kill, {1, SIGKILL}), Errno(EPERM));
   EXPECT_EQ(Session(SYS_tgkill, {2, 2, SIGABRT}), kAllow);
   EXPECT_EQ(Session(SYS_tgkill, {2, 2, SIGKILL}), Errno(EPERM));
-  // So raise(SIGSEGV) returns an error; vendors' environment.md tells it.
+  // So raise(SIGSEGV) returns an error; vendors' environment.md says so.
   EXPECT_EQ(Session(SYS_tgkill, {2, 2, SIGSEGV}), Errno(EPERM));
   EXPECT_EQ(Zygote(SYS_tgkill, {2, 2, SIGSEGV}), Errno(EPERM));
   EXPECT_EQ(Session(SYS_rt_tgsigqueueinfo), kKill);

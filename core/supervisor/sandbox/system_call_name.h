@@ -16,7 +16,7 @@ struct SystemCallName {
 };
 
 // Returns the name of call `number`. `architecture` is an AUDIT_ARCH_* value.
-// The numbers of x32 are those of x86-64 with bit 30 set, and most of them mean
+// A number of x32 is a number of x86-64 with bit 30 set, and most of them mean
 // the same call.
 SystemCallName NameSystemCall(int number, uint32_t architecture);
 

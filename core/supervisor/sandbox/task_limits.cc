@@ -161,7 +161,7 @@ uint64_t TaskLimits::Refusals() const {
   uint64_t refusals = 0;
   for (const std::string& cgroup : cgroups_) {
     // Since Linux 6.11 pids.events counts for all cgroups below, too: also for
-    // those of our backends, whose own limit excuses nobody.
+    // our backends' cgroups, whose own limit excuses nobody.
     std::string text = Text(cgroup + "/pids.events.local");
     if (text.empty()) text = Text(cgroup + "/pids.events");
     std::istringstream events(text);

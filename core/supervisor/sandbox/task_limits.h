@@ -21,8 +21,8 @@ namespace bulkhead::sandbox {
 //   if (limits.WereUsedUp(before)) ...  // nobody is to blame
 //
 // Finds the cgroups once; whoever moves this process to another one is not
-// noticed. Reads /proc and /sys each time. Not thread-safe only in that the
-// figures change at any time.
+// noticed. Reads /proc and /sys each time. The figures change at any time;
+// otherwise thread-safe.
 class TaskLimits {
  public:
   // Tests give a `root` that replaces /.

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "core/base/temporary_tree.h"
+#include "core/base/testing/temporary_tree.h"
 
 namespace bulkhead::sandbox {
 namespace {
@@ -40,7 +40,7 @@ class TaskLimitsTest : public testing::Test {
                 "max " + std::to_string(refusals) + "\n");
   }
 
-  discovery::TemporaryTree tree_;
+  TemporaryTree tree_;
 };
 
 TEST_F(TaskLimitsTest, ABackendMayHaveHalfOfTheLowestLimit) {
@@ -113,7 +113,7 @@ TEST_F(TaskLimitsTest, Version2InAContainerThatSeesOnlyItsOwn) {
 }
 
 TEST_F(TaskLimitsTest, WithoutAnyFileThereIsNoLimit) {
-  const discovery::TemporaryTree empty;
+  const TemporaryTree empty;
   const TaskLimits limits(empty / "");
   EXPECT_GE(limits.ForOneBackend(), 256u);
   EXPECT_FALSE(limits.WereUsedUp(0));

@@ -3,7 +3,7 @@
 
 #include "ipc/index_entry.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::shadow {
 
 void FrameMatcher::Show(const ShownFrame& frame) {
   if (waiting_.size() >= kMostWaiting) {
@@ -16,7 +16,7 @@ void FrameMatcher::Show(const ShownFrame& frame) {
 
 void FrameMatcher::Decoded(const ShadowPicture& picture) {
   if (pictures_ > 0 && timed_) {
-    // The picture before was used or left behind by now.
+    // The picture before was used or passed over by now.
     timed_ = last_pts_ && picture.pts > *last_pts_;
   }
   if (picture.pts == ipc::kNoTimestamp) timed_ = false;
@@ -119,4 +119,4 @@ void FrameMatcher::Skip(const ShownFrame& frame) {
   if (!frame.ended) ++not_compared_;
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::shadow

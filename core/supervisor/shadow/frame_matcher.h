@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::shadow {
 
 // A frame that the application got.
 struct ShownFrame {
@@ -30,8 +30,8 @@ struct ShadowPicture {
 //
 // Frames are paired by their timestamps, or by their numbers where timestamps
 // are missing or do not ascend. A frame that the application got in order and
-// that only one of the two has is a difference too. Whatever could have a
-// harmless cause is not compared instead, since a false alarm is worse than a
+// the shadow lacks, or the other way round, is a difference too. What may have
+// a harmless cause counts as not compared, since a false alarm is worse than a
 // miss: frames that go back, frames marked as damaged, and everything after the
 // shadow has met damage.
 //
@@ -62,7 +62,7 @@ class FrameMatcher {
   void MetDamage();
   // Returns whether nothing that comes can be compared any more.
   bool over() const { return ended_ || damaged_; }
-  // Gives up what waits, and all that comes.
+  // Counts what waits, and all that comes, as not compared.
   void GiveUp() { MetDamage(); }
 
   uint64_t compared() const { return compared_; }
@@ -99,4 +99,4 @@ class FrameMatcher {
   std::optional<Difference> first_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::shadow

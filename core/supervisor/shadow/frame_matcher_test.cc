@@ -5,7 +5,7 @@
 
 #include "ipc/index_entry.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::shadow {
 namespace {
 
 constexpr int64_t kTicks = 40;  // from one frame to the next
@@ -121,7 +121,7 @@ TEST_F(FrameMatcherTest, AFrameByIndexThatTheShadowLacksIsNoDifference) {
 TEST_F(FrameMatcherTest, DamageIsNoDifference) {
   Show(0, 2);
   Decode(0, 2);
-  // The application was told that frame 2 is damaged, and goes on after it.
+  // The application has heard that frame 2 is damaged, and goes on after it.
   matcher_.Show(Shown(3));
   Decode(2, 4);
   Expect(3, 0, 0);
@@ -173,4 +173,4 @@ TEST_F(FrameMatcherTest, WhatWaitsIsBounded) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::shadow

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-namespace bulkhead::supervisor {
+namespace bulkhead::sockets {
 
 // kj polls descriptors and timers only when nothing is ready. So a peer that
 // always has a message ready would keep all others waiting.
@@ -50,4 +50,4 @@ void EventSocket::EndSending() { ::shutdown(socket_.get(), SHUT_WR); }
 
 void EventSocket::Shutdown() { ::shutdown(socket_.get(), SHUT_RDWR); }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::sockets

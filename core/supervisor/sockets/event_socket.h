@@ -12,7 +12,7 @@
 #include "ipc/message_socket.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::sockets {
 
 // A control socket in bulkheadd's event loop. The peer may be hostile:
 // ipc/message_socket.h bounds what it sends, and nothing waits for a peer that
@@ -50,4 +50,4 @@ class EventSocket {
   uint32_t ready_at_once_ = 0;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::sockets

@@ -15,7 +15,7 @@
 
 #include "ipc/schema/control.capnp.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::sockets {
 namespace {
 
 namespace schema = ipc::schema;
@@ -195,4 +195,4 @@ TEST_F(EventSocketTest, AFloodLeavesTimeForOthers) {
 }
 
 }  // namespace
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::sockets

@@ -13,7 +13,7 @@
 
 #include "core/control/operator_address.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::sockets {
 namespace {
 
 constexpr int kBacklog = 16;
@@ -85,4 +85,4 @@ void OperatorSocket::Admit(ipc::UniqueFd peer) {
                  .attach(kj::defer([this] { --peers_; })));
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::sockets

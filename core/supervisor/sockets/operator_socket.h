@@ -14,7 +14,7 @@
 #include "core/supervisor/sockets/event_socket.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::sockets {
 
 // The socket at which operators find this bulkheadd; its address is described
 // in core/control/operator_address.h.
@@ -50,4 +50,4 @@ class OperatorSocket {
   kj::TaskSet tasks_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::sockets

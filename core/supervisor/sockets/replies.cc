@@ -7,7 +7,7 @@
 #include "core/base/from_ipc.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::sockets {
 namespace {
 
 namespace schema = ipc::schema;
@@ -71,4 +71,4 @@ void Acknowledge(EventSocket& connection, const Status& status) {
   Send(connection, answer);
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::sockets

@@ -10,7 +10,7 @@
 #include "ipc/schema/control.capnp.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::sockets {
 
 // Send answers to the application or to an operator. If a peer does not read
 // its answer, the connection is closed; the caller gets no error.
@@ -24,4 +24,4 @@ void Fail(EventSocket& connection, const Status& status);
 // Answers `configured` if `status` is OK, otherwise the failure.
 void Acknowledge(EventSocket& connection, const Status& status);
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::sockets

@@ -5,9 +5,8 @@
 
 namespace bulkhead::supervisor {
 
-// An event loop for a test of one thread. kj's destructors may throw and those
-// of gtest's fixtures may not, so a fixture cannot hold the three members
-// itself.
+// An event loop for a test of one thread. kj's destructors may throw and a test
+// fixture's may not, so a fixture cannot hold the three members itself.
 struct TestLoop {
   kj::UnixEventPort port;
   kj::EventLoop loop{port};

@@ -57,7 +57,7 @@ class OnlookerTest : public testing::Test {
     fs::permissions(directory_, fs::perms(0755));
     CopyForAll(LibexecDirectory(), Path("libexec"));
     CopyForAll(DistributionDirectory(), Path("plugins"));
-    // Whoever may list the directory of the media is told each time that it is
+    // Whoever may list the directory of the media hears each time that it is
     // read. The onlooker may not.
     fs::create_directory(Path("media"));
     fs::permissions(Path("media"), fs::perms(0700));
@@ -169,7 +169,7 @@ class OnlookerTest : public testing::Test {
         kPatience);
   }
 
-  // Returns what tells the two files apart and must not: a text for each name.
+  // Returns what sets the two files apart and must not: a text for each name.
   static std::map<std::string, std::string> Told(const Seen& seen) {
     std::set<std::string> names;
     for (const auto& of_file : seen) {
@@ -196,7 +196,7 @@ class OnlookerTest : public testing::Test {
       if (values[0].empty() || values[1].empty()) continue;
       if (values[0] == values[1] && values[0].size() == 1) continue;
       if (ReasonToDiffer(name) != nullptr) continue;
-      // What others change too tells a file only if it is always the same.
+      // What others change too gives a file away only if it is always the same.
       const bool constant = values[0].size() == 1 && values[1].size() == 1;
       if (constant || !IsOfOthersToo(name)) told[name] = text;
     }
@@ -213,7 +213,7 @@ class OnlookerTest : public testing::Test {
            name.ends_with("status:SigQ");  // of all processes of the user
   }
 
-  // Returns what tells the files apart each time, a line for each name. What
+  // Returns what sets the files apart each time, a line for each name. What
   // other programs of this machine do may look like it for once.
   std::string ToldEachTime(const std::string& device, bool exec) const {
     auto told = Told(LookAtSessions(device, exec));

@@ -4,7 +4,7 @@
 namespace bulkhead::tests {
 
 // A library of the C library's package that no program loads by itself. Every
-// zygote may open it, and every user is told when it is opened.
+// zygote may open it, and every user can notice when it is opened.
 inline constexpr const char* kSignalFile =
     "/usr/lib/x86_64-linux-gnu/libpcprofile.so";
 

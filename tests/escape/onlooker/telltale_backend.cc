@@ -132,7 +132,7 @@ constexpr int kFewThreads = 16;
 constexpr pid_t kMostIds = 8192;
 
 // Has many threads for as long as an accomplice needs to count them a few
-// times: nothing tells a session whether it was seen.
+// times: nothing shows a session whether it was seen.
 void Crowd() {
   std::mutex all_seen;
   std::unique_lock held(all_seen);

@@ -22,8 +22,8 @@ std::string OutcomeOf(const Status& status);
 std::vector<std::string> ZygoteOutcomes(const Installation& installation,
                                         Host& host);
 
-// Returns the outcome of one attempt in a zygote of its own. `name` is that of
-// the attempt, after '@' if a second thread makes it.
+// Returns the outcome of one attempt in a zygote of its own. `name` is
+// the attempt's, after '@' if a second thread makes it.
 std::string OutcomeInZygote(const Installation& installation,
                             const std::string& name);
 

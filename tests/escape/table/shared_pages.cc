@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pages of files that other processes map too: whoever waits on one of them, or
-// looks whether it is in memory, could be told something by it.
+// looks whether it is in memory, could learn something by it.
 
 #include <fcntl.h>
 #include <linux/futex.h>

@@ -23,7 +23,7 @@ constexpr long kX32 = 0x40000000;
 constexpr long kGarbage = 0x7badc0de00000000;
 
 // The processor ends the process where the machine has no `int $0x80`, as on
-// some virtual machines (core/supervisor/sandbox/int80.h).
+// some virtual machines (core/supervisor/sandbox/testing/int80.h).
 constexpr Expected kKilledInt80 = Everywhere("K|signal 11");
 
 // The calls of the kernel's own probes, which some kernels execute before any

@@ -25,7 +25,7 @@ std::string LimitOf(int pid, std::string_view name);
 std::string FileOf(int pid, const std::string& name);
 
 // Returns the names of the namespaces, among the six of the full tier, that a
-// process shares with this one. A name ends in '?' if the kernel does not tell.
+// process shares with this one. A name ends in '?' if the kernel does not say.
 std::vector<std::string> SharedNamespaces(int pid);
 
 // Returns the pids of the children of `parent`.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A vendor whose entry function is a guard, as those of autoloaded PyTorch
- * extensions are: two entry points name it, and whoever comes second finds the
+ * A vendor whose entry function is a guard, as in autoloaded PyTorch
+ * extensions: two entry points name it, and whoever comes second finds the
  * work done.
  */
 

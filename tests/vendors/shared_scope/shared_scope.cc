@@ -22,10 +22,13 @@
 #include <string>
 #include <vector>
 
-#include "backends/sdk/bulkhead_backend.h"
+#include "backends/sdk/bulkhead_backend.hpp"
 #include "tests/vendors/c_vendor/c_vendor.h"
 
 namespace {
+
+using bulkhead::sdk::Emit;
+using bulkhead::sdk::Outcome;
 
 class Context {
  public:
@@ -39,26 +42,12 @@ class Context {
   int sessions_ = 0;  // protected by mutex_
 };
 
-struct Session {
-  bulkhead_decoder* decoder = nullptr;
-  int64_t crash_at = BULKHEAD_NO_TIMESTAMP;
-  int64_t hang_at = BULKHEAD_NO_TIMESTAMP;
-  int64_t lose_at = BULKHEAD_NO_TIMESTAMP;
-  int64_t hoard_at = BULKHEAD_NO_TIMESTAMP;
-};
-
-thread_local std::string open_error;
-
 const bulkhead_backend& Licensed() { return *cvendor_backend(); }
 
 // Returns the context. The first session makes it; the zygote never does.
 Context& TheContext() {
   static Context context;
   return context;
-}
-
-Session* Self(bulkhead_decoder* decoder) {
-  return reinterpret_cast<Session*>(decoder);
 }
 
 void TakeAllThreads() {
@@ -73,110 +62,101 @@ void TakeAllThreads() {
   }
 }
 
-bulkhead_result EnumerateDevices(const bulkhead_runtime*,
-                                 void (*emit)(void*, const bulkhead_device*),
-                                 void* emit_context) {
-  const bulkhead_device device = {.size = sizeof(device),
-                                  .name = "shared_scope",
-                                  .description = "one context for all"};
-  emit(emit_context, &device);
-  return BULKHEAD_OK;
-}
+class Session {
+ public:
+  Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() {
+    if (decoder_ != nullptr) Licensed().close(decoder_);
+  }
 
-bulkhead_result Open(const bulkhead_open_parameters* parameters,
-                     const bulkhead_runtime* runtime,
-                     bulkhead_decoder** decoder) {
-  const std::string sessions = std::to_string(TheContext().CountSession());
-  auto session = std::make_unique<Session>();
-  std::vector<bulkhead_option> options;
-  for (size_t i = 0; i < parameters->option_count; ++i) {
-    const bulkhead_option& option = parameters->options[i];
-    if (std::strcmp(option.key, "crash_at") == 0) {
-      session->crash_at = std::atoll(option.value);
-    } else if (std::strcmp(option.key, "hang_at") == 0) {
-      session->hang_at = std::atoll(option.value);
-    } else if (std::strcmp(option.key, "lose_at") == 0) {
-      session->lose_at = std::atoll(option.value);
-    } else if (std::strcmp(option.key, "hoard_at") == 0) {
-      session->hoard_at = std::atoll(option.value);
-    } else if (std::strcmp(option.key, "context_is") == 0) {
-      if (sessions != option.value) {
-        open_error = "the context has had " + sessions + " sessions";
-        return BULKHEAD_UNSUPPORTED;
+  Outcome Open(bulkhead_open_parameters parameters,
+               const bulkhead_runtime& runtime) {
+    const std::string sessions = std::to_string(TheContext().CountSession());
+    std::vector<bulkhead_option> options;
+    for (size_t i = 0; i < parameters.option_count; ++i) {
+      const bulkhead_option& option = parameters.options[i];
+      if (std::strcmp(option.key, "crash_at") == 0) {
+        crash_at_ = std::atoll(option.value);
+      } else if (std::strcmp(option.key, "hang_at") == 0) {
+        hang_at_ = std::atoll(option.value);
+      } else if (std::strcmp(option.key, "lose_at") == 0) {
+        lose_at_ = std::atoll(option.value);
+      } else if (std::strcmp(option.key, "hoard_at") == 0) {
+        hoard_at_ = std::atoll(option.value);
+      } else if (std::strcmp(option.key, "context_is") == 0) {
+        if (sessions != option.value) {
+          return {BULKHEAD_UNSUPPORTED,
+                  "the context has had " + sessions + " sessions"};
+        }
+      } else {
+        options.push_back(option);
       }
-    } else {
-      options.push_back(option);
     }
+    parameters.options = options.data();
+    parameters.option_count = options.size();
+    const bulkhead_result result =
+        Licensed().open(&parameters, &runtime, &decoder_);
+    if (result == BULKHEAD_OK) return result;
+    return {result, Licensed().last_error(nullptr)};
   }
-  bulkhead_open_parameters passed = *parameters;
-  passed.options = options.data();
-  passed.option_count = options.size();
-  const bulkhead_result result =
-      Licensed().open(&passed, runtime, &session->decoder);
-  if (result != BULKHEAD_OK) {
-    open_error = Licensed().last_error(nullptr);
-    return result;
+
+  bulkhead_result Send(const bulkhead_packet* packet) {
+    return Licensed().send_packet(decoder_, packet);
   }
-  *decoder = reinterpret_cast<bulkhead_decoder*>(session.release());
-  return BULKHEAD_OK;
-}
 
-bulkhead_result SendPacket(bulkhead_decoder* decoder,
-                           const bulkhead_packet* packet) {
-  return Licensed().send_packet(Self(decoder)->decoder, packet);
-}
-
-bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
-  const Session& session = *Self(decoder);
-  const bulkhead_result result =
-      Licensed().receive_frame(session.decoder, frame);
-  if (result != BULKHEAD_OK || frame->pts == BULKHEAD_NO_TIMESTAMP) {
-    return result;
+  bulkhead_result Receive(bulkhead_frame* frame) {
+    const bulkhead_result result = Licensed().receive_frame(decoder_, frame);
+    if (result != BULKHEAD_OK || frame->pts == BULKHEAD_NO_TIMESTAMP) {
+      return result;
+    }
+    if (frame->pts == crash_at_) {
+      static int* volatile nowhere = nullptr;
+      *nowhere = 1;
+    }
+    while (frame->pts == hang_at_) ::poll(nullptr, 0, -1);
+    if (frame->pts == hoard_at_) TakeAllThreads();
+    if (frame->pts != lose_at_) return BULKHEAD_OK;
+    Licensed().release_frame(decoder_, frame);
+    return BULKHEAD_DEVICE_LOST;
   }
-  if (frame->pts == session.crash_at) {
-    static int* volatile nowhere = nullptr;
-    *nowhere = 1;
+
+  void Release(bulkhead_frame frame) {
+    Licensed().release_frame(decoder_, &frame);
   }
-  while (frame->pts == session.hang_at) ::poll(nullptr, 0, -1);
-  if (frame->pts == session.hoard_at) TakeAllThreads();
-  if (frame->pts != session.lose_at) return BULKHEAD_OK;
-  Licensed().release_frame(session.decoder, frame);
-  return BULKHEAD_DEVICE_LOST;
-}
 
-void ReleaseFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
-  Licensed().release_frame(Self(decoder)->decoder, frame);
-}
+  void Flush() { Licensed().flush(decoder_); }
+  const char* last_error() { return Licensed().last_error(decoder_); }
 
-void Flush(bulkhead_decoder* decoder) {
-  Licensed().flush(Self(decoder)->decoder);
-}
+ private:
+  bulkhead_decoder* decoder_ = nullptr;
+  int64_t crash_at_ = BULKHEAD_NO_TIMESTAMP;
+  int64_t hang_at_ = BULKHEAD_NO_TIMESTAMP;
+  int64_t lose_at_ = BULKHEAD_NO_TIMESTAMP;
+  int64_t hoard_at_ = BULKHEAD_NO_TIMESTAMP;
+};
 
-void Close(bulkhead_decoder* decoder) {
-  Licensed().close(Self(decoder)->decoder);
-  delete Self(decoder);
-}
+struct SharedScope {
+  using Decoder = Session;
+  static constexpr const char* kName = "shared_scope";
+  static constexpr const char* kVersion = "1.0";
 
-const char* LastError(bulkhead_decoder* decoder) {
-  return decoder == nullptr ? open_error.c_str()
-                            : Licensed().last_error(Self(decoder)->decoder);
-}
+  static Outcome EnumerateDevices(const bulkhead_runtime&, const Emit& emit) {
+    emit({.name = "shared_scope", .description = "one context for all"});
+    return BULKHEAD_OK;
+  }
 
-constexpr bulkhead_backend kBackend = {
-    .size = sizeof(bulkhead_backend),
-    .abi_version = BULKHEAD_ABI_VERSION,
-    .name = "shared_scope",
-    .version = "1.0",
-    .enumerate_devices = EnumerateDevices,
-    .open = Open,
-    .send_packet = SendPacket,
-    .receive_frame = ReceiveFrame,
-    .release_frame = ReleaseFrame,
-    .flush = Flush,
-    .close = Close,
-    .last_error = LastError,
+  static Outcome Open(const bulkhead_open_parameters& parameters,
+                      const bulkhead_runtime& runtime,
+                      std::unique_ptr<Session>* session) {
+    *session = std::make_unique<Session>();
+    return (*session)->Open(parameters, runtime);
+  }
 };
 
 }  // namespace
 
-extern "C" const bulkhead_backend* shared_scope_backend() { return &kBackend; }
+extern "C" const bulkhead_backend* shared_scope_backend() {
+  return bulkhead::sdk::TableOf<SharedScope>();
+}

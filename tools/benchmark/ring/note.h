@@ -30,7 +30,7 @@ inline void FillNote(Note::Builder note, uint64_t sequence) {
   std::memset(note.initText(kNoteTextBytes).begin(), 'x', kNoteTextBytes);
 }
 
-// Reads every field. Returns whether they are those of FillNote().
+// Reads every field. Returns whether they are FillNote()'s.
 inline bool CheckNote(Note::Reader note, uint64_t sequence) {
   return note.getSequence() == sequence &&
          note.getPts() == static_cast<int64_t>(sequence) * 512 &&

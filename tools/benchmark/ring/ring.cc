@@ -69,7 +69,7 @@ class End {
 
 class Ring : public Mechanism {
  public:
-  // Like a worker, the child is told by its host that the session is over, and
+  // Like a worker, the child hears from its host that the session is over, and
   // the host by the kernel that the child has ended: bulkheadd has a word for
   // it, and here another word of the region takes its place.
   void PrepareToServe() override {

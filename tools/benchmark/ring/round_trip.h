@@ -28,7 +28,7 @@ struct TripPlan {
 struct Trips {
   double median_us = 0;
   double p99_us = 0;  // Nearest rank: the slowest of fewer than 100 trips.
-  // Processor time of both processes for one trip, with that of the timer that
+  // Processor time of both processes for one trip, and of the timer that
   // ends the gap.
   double cpu_us = 0;
 };

@@ -10,9 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "tools/cli/batch/batch_directory.h"
-#include "tools/cli/batch/batch_plan.h"
-#include "tools/cli/batch/batch_record.h"
+#include "core/application/batch/content_hash.h"
+#include "core/application/batch/directory.h"
+#include "core/application/batch/plan.h"
+#include "core/application/batch/record.h"
+#include "tools/cli/batch/batch_inputs.h"
+#include "tools/cli/batch/batch_recipe.h"
 #include "tools/cli/batch/batch_report.h"
 #include "tools/cli/batch/batch_run.h"
 #include "tools/cli/batch/batch_stop.h"
@@ -87,8 +90,8 @@ Result<DecodeJob> ParseJob(DecodeOptions options) {
   return std::move(jobs->front());
 }
 
-Result<std::vector<BatchItem>> ParseItems(const Options& options,
-                                          const std::string& format) {
+Result<std::vector<batch::Item>> ParseItems(const Options& options,
+                                            const std::string& format) {
   std::vector<std::string> inputs = options.decode.files;
   if (!options.files_from.empty()) {
     Result<std::vector<std::string>> listed =
@@ -101,7 +104,7 @@ Result<std::vector<BatchItem>> ParseItems(const Options& options,
                   "there is no file to decode; name some, or a list of them "
                   "with --files-from (see bulkhead batch --help)");
   }
-  return PlanBatch(std::move(inputs), options.relative_to, format);
+  return batch::PlanOutputs(std::move(inputs), options.relative_to, format);
 }
 
 // Starts the backends before the first file, so that the mistake of a device is
@@ -118,32 +121,35 @@ Result<std::unique_ptr<Host>> StartHost(const GlobalOptions& global,
 }
 
 Status Decode(const GlobalOptions& global, const Options& options,
-              BatchRecipe recipe, const std::vector<BatchItem>& items,
-              const BatchDirectory& directory, const BatchRecords& records,
+              batch::Recipe recipe, DecodeJob job,
+              const std::vector<batch::Item>& items,
+              const batch::Directory& directory, const batch::Records& records,
               BatchReport& report) {
-  if (recipe.job.video.device.empty()) recipe.job.video.device = "cpu";
-  Result<std::unique_ptr<Host>> host = StartHost(global, recipe.job.video);
+  if (job.video.device.empty()) job.video.device = "cpu";
+  Result<std::unique_ptr<Host>> host = StartHost(global, job.video);
   if (!host) return host.error();
-  Result<BatchRecord> makers =
-      MakersForRecords(**host, recipe.job.video.device);
+  Result<batch::Record> makers =
+      batch::MakersForRecords(**host, job.video.device);
   if (!makers) return makers.error();
   recipe.makers = *std::move(makers);
   const size_t threads =
       std::min(options.jobs == 0 ? Processors() : options.jobs, items.size());
   Result<std::unique_ptr<BatchStop>> stop = BatchStop::Create(threads);
   if (!stop) return stop.error();
-  BatchRun run(**host, directory, records, std::move(recipe), report, **stop);
+  BatchRun run(**host, directory, records, recipe, std::move(job), report,
+               **stop);
   Status status = run.Run(items, threads);
   report.FinishProgress();
   return status;
 }
 
 // Returns whether this run writes manifest.jsonl.
-bool IsLast(const BatchShard& shard, const std::vector<BatchItem>& all,
-            const BatchRecords& records) {
+bool IsLast(const BatchShard& shard, const std::vector<batch::Item>& all,
+            const batch::Records& records) {
   return shard.count == 1 ||
-         std::all_of(all.begin(), all.end(),
-                     [&](const BatchItem& item) { return records.Has(item); });
+         std::all_of(all.begin(), all.end(), [&](const batch::Item& item) {
+           return records.Has(item);
+         });
 }
 
 int RunBatch(const GlobalOptions& global, const Options& options) {
@@ -153,20 +159,20 @@ int RunBatch(const GlobalOptions& global, const Options& options) {
   if (!shard) return Fail(shard.error());
   const auto all = ParseItems(options, job->format);
   if (!all) return Fail(all.error());
-  const auto directory = BatchDirectory::Open(options.directory);
+  const auto directory = batch::Directory::Open(options.directory);
   if (!directory) return Fail(directory.error());
 
-  const BatchRecord words =
+  const batch::Record words =
       OptionsForRecords(options.decode, global, job->format);
-  const BatchRecords records(**directory, words);
-  const std::vector<BatchItem> mine = ItemsOf(*shard, *all);
+  const batch::Records records(**directory, words);
+  const std::vector<batch::Item> mine = ItemsOf(*shard, *all);
   Progress::Shown shown = Progress::Shown::kOnTerminals;
   if (options.decode.progress) shown = Progress::Shown::kAlways;
   if (global.quiet) shown = Progress::Shown::kNever;
   BatchReport report(mine.size(), shown, global.quiet);
-  std::vector<BatchItem> missing;
-  for (const BatchItem& item : mine) {
-    if (const auto record = records.Find(item, StampOf(item.input))) {
+  std::vector<batch::Item> missing;
+  for (const batch::Item& item : mine) {
+    if (const auto record = records.Find(item, batch::StampOf(item.input))) {
       report.CountEarlier(*record);
     } else {
       missing.push_back(item);
@@ -175,8 +181,12 @@ int RunBatch(const GlobalOptions& global, const Options& options) {
 
   Status status;
   if (!missing.empty()) {
-    status = Decode(global, options, {.job = *job, .options = words}, missing,
-                    **directory, records, report);
+    status = Decode(global, options,
+                    {.options = words,
+                     .suffix = job->format,
+                     .has_output = job->format != "null",
+                     .has_frames = !job->audio},
+                    *job, missing, **directory, records, report);
   }
   if (status.ok() && IsLast(*shard, *all, records)) {
     status = (*directory)->Join();

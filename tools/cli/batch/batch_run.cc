@@ -2,28 +2,24 @@
 #include "tools/cli/batch/batch_run.h"
 
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 
-#include "tools/cli/batch/content_hash.h"
+#include "tools/cli/batch/batch_recipe.h"
 #include "tools/cli/decode/decode_audio.h"
-#include "tools/cli/decode/decode_outcome.h"
+#include "tools/cli/decode/decode_file.h"
 
 namespace bulkhead::cli {
 namespace {
 
 constexpr int kAttempts = 3;
 
-bool IsLoss(Code code) {
-  return code == Code::kBackendLost || code == Code::kDeadlineExceeded ||
-         code == Code::kResourceExhausted || code == Code::kBackendUnavailable;
-}
-
 }  // namespace
 
-Status BatchRun::Run(const std::vector<BatchItem>& items, size_t threads) {
-  for (const BatchItem& item : items) queue_.push_back({.item = item});
+Status BatchRun::Run(const std::vector<batch::Item>& items, size_t threads) {
+  for (const batch::Item& item : items) queue_.push_back({.item = item});
   std::vector<std::thread> workers;
   for (size_t i = 0; i < threads; ++i) {
     workers.emplace_back([this, i] { Work(i); });
@@ -51,36 +47,15 @@ std::optional<BatchRun::Task> BatchRun::Take() {
 }
 
 void BatchRun::Try(Task task, size_t thread) {
-  const std::string name = std::to_string(thread);
-  const FileStamp stamp = StampOf(task.item.input);
-  if (Status status = CheckNames(task.item, recipe_.job.format); !status.ok()) {
-    DecodeJob job = recipe_.job;
-    job.file = task.item.input;
-    const BatchRecord record = MakeRecord(
-        task.item, stamp, std::nullopt, recipe_.options, recipe_.makers, job,
-        Failure(std::move(status)), std::nullopt);
-    Keep(task.item, record, name);
-    report_.CountResult(record, false);
-    return;
-  }
-  std::optional<std::string> sha256;
-  if (stamp.bytes) {
-    Result<std::string> hash =
-        Sha256OfFile(task.item.input, [this] { return stop_.requested(); });
-    if (hash) sha256 = *std::move(hash);
-  }
+  const std::string& input = task.item.input;
+  batch::Attempt attempt(directory_, records_, recipe_, task.item, input,
+                         std::to_string(thread));
+  const auto known = attempt.Begin([this] { return stop_.requested(); });
+  if (known) return TakeVerdict(std::move(task), *known);
   if (stop_.requested()) return;
-  if (sha256) {
-    if (auto poison = records_.FindPoison(task.item, stamp, *sha256)) {
-      directory_.Remove(task.item.output);
-      Keep(task.item, *poison, name);
-      report_.CountResult(*poison, true);
-      return;
-    }
-  }
-  DecodeJob job = recipe_.job;
-  job.file = task.item.input;
-  job.output = directory_.Unfinished(name);
+  DecodeJob job = job_;
+  job.file = input;
+  job.output = attempt.output();
   job.video.cancellation = stop_.cancellation(thread);
   if (job.audio) job.audio->cancellation = stop_.cancellation(thread);
   if (job.format == "png") {
@@ -97,51 +72,22 @@ void BatchRun::Try(Task task, size_t thread) {
       return std::exchange(before, false) ? job.output + "/" : part;
     });
   }
-  FileOutcome outcome = job.audio
-                            ? DecodeAudio(host_, job, Progress::Shown::kNever)
-                            : DecodeFile(host_, job, Progress::Shown::kNever);
-  if (!(StampOf(task.item.input) == stamp)) {
-    return Lose(std::move(task),
-                Status(Code::kInvalidArgument,
-                       job.file + " was changed while it was decoded"));
-  }
-  outcome.status = InWordsOfTheCommand(outcome.status);
-  TakeOutcome(std::move(task), stamp, sha256, job, std::move(outcome), name);
+  const FileOutcome outcome =
+      job.audio ? DecodeAudio(host_, job, Progress::Shown::kNever)
+                : DecodeFile(host_, job, Progress::Shown::kNever);
+  if (outcome.status.code() == Code::kCancelled) return;
+  TakeVerdict(std::move(task), attempt.Finish(OutcomeOf(job, outcome)));
 }
 
-void BatchRun::TakeOutcome(Task task, const FileStamp& stamp,
-                           const std::optional<std::string>& sha256,
-                           const DecodeJob& job, FileOutcome outcome,
-                           const std::string& name) {
-  const Status& status = outcome.status;
-  if (status.code() == Code::kCancelled) return;
-  // Only a message of a writer names the output of this thread.
-  if (status.code() == Code::kSandboxUnavailable ||
-      status.message().find(job.output) != std::string::npos) {
-    return End(status);
+void BatchRun::TakeVerdict(Task task, const batch::Verdict& verdict) {
+  switch (verdict.kind) {
+    case batch::Verdict::Kind::kResult:
+      return report_.CountResult(verdict);
+    case batch::Verdict::Kind::kLoss:
+      return Lose(std::move(task), verdict.status);
+    case batch::Verdict::Kind::kEnd:
+      return End(verdict.status);
   }
-  if (IsLoss(status.code())) return Lose(std::move(task), status);
-  const BatchItem& item = task.item;
-  records_.Remove(item);
-  std::optional<uint64_t> output_bytes;
-  if (!status.ok()) {
-    directory_.Remove(item.output);
-  } else if (job.format != "null") {
-    Status published = directory_.Publish(name, item.output);
-    if (!published.ok()) return End(published);
-    output_bytes = directory_.SizeOf(item.output);
-  }
-  const BatchRecord record =
-      MakeRecord(item, stamp, sha256, recipe_.options, recipe_.makers, job,
-                 outcome, output_bytes);
-  Keep(item, record, name);
-  bool told_before = false;
-  if (status.code() == Code::kPoisonedInput && sha256) {
-    Result<bool> first = records_.WritePoison(record, name);
-    if (!first) return End(first.error());
-    told_before = !*first;
-  }
-  report_.CountResult(record, told_before);
 }
 
 void BatchRun::Lose(Task task, const Status& status) {
@@ -151,12 +97,6 @@ void BatchRun::Lose(Task task, const Status& status) {
     return;
   }
   report_.CountLoss(task.item, status);
-}
-
-void BatchRun::Keep(const BatchItem& item, const BatchRecord& record,
-                    const std::string& name) {
-  Status written = records_.Write(item, record, name);
-  if (!written.ok()) End(written);
 }
 
 void BatchRun::End(const Status& status) {

@@ -29,7 +29,7 @@ struct Check {
 // Checks that the backend loads. Passes too if the device has an index that the
 // backend has not counted.
 Check LoadingCheck();
-// Check what it does before there is a stream: it starts no thread, and tells
+// Check what it does before there is a stream: it starts no thread, and names
 // the same devices each time.
 std::vector<Check> DescriptionChecks();
 // Check that each clip comes out as ffmpeg decodes it: `clips`, which are made,

@@ -13,7 +13,7 @@
 namespace bulkhead::cli {
 
 // Returns the verdict about an error of a call that should have succeeded. The
-// clause is the one that the message names; otherwise that of a late call, of a
+// clause is the one that the message names; otherwise a late call's, of a
 // process that ended, or `clause`.
 Verdict FailedBy(const Status& error, const std::string& clause);
 

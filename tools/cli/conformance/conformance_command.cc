@@ -65,7 +65,7 @@ double SecondsOf(const std::function<void()>& work) {
       .count();
 }
 
-// Leaves out where Bulkhead's records of crashes are: those of the checks are
+// Leaves out where Bulkhead's records of crashes are: the checks' records are
 // thrown away.
 std::string WithoutRecords(std::string words) {
   constexpr std::string_view kBegin = "; see `bulkhead crashes show ";

@@ -36,7 +36,7 @@ bool IsOf(const StreamCapability& stream, const std::string& codec) {
 }
 
 // Returns the formats of frames that the device declares for a codec; none if
-// it does not tell.
+// it does not say.
 std::set<std::string> DeclaredFormats(const Subject& subject,
                                       const std::string& codec) {
   std::set<std::string> formats;
@@ -69,7 +69,7 @@ Verdict Decode(Subject& subject, const ReferenceClip& clip, bool declared) {
     if (stays.clause() == "frame-5") return stays;
   }
   if (verdict.clause() == "frame-10") {
-    // A wrong field, such as that of the colours, makes another picture.
+    // A wrong field, such as the colours', makes another picture.
     const Verdict fields = CompareFields(subject, clip, Fields::kColors);
     if (fields.kind() == Verdict::Kind::kFailed) return fields;
   }
@@ -224,7 +224,7 @@ Verdict DecodesDeclaredSizes(Subject& subject) {
   return untried.empty() ? Verdict::Passed() : Verdict::NotTried(untried);
 }
 
-// Tells of the declared codecs of which there is no clip.
+// Names the declared codecs of which there is no clip.
 Check OtherCodecs(const std::set<std::string>& others) {
   std::string names;
   constexpr size_t kNamed = 8;

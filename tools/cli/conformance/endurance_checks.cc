@@ -28,8 +28,8 @@ constexpr int kOpensPerSample = 25;
 constexpr size_t kFewestSamples = 15;
 // What an allocator takes and gives back varies by a MiB, and it takes more in
 // steps of up to 450 KiB. A leak shows in that the median of the middle fifth
-// is above that of the first, and the median of the last above that of the
-// middle: by 1440 KiB each if each open leaks a page. The allocator may give
+// is above the first one's, and the median of the last above the
+// middle's: by 1440 KiB each if each open leaks a page. The allocator may give
 // back some of that in one half, so the whole has to grow by kSlackKib and a
 // half only by kSlackOfHalfKib.
 constexpr uint64_t kSlackKib = 1'600;

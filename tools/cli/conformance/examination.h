@@ -24,7 +24,7 @@ extern const ExaminerOptions kFramesStayAndOneEnd;
 Verdict Examine(Subject& subject, const ReferenceClip& clip,
                 const ExaminerOptions& options, const std::string& clause);
 
-// Fails if a field of a frame is another one than ffprobe tells. Not tried if
+// Fails if a field of a frame is another one than ffprobe prints. Not tried if
 // ffprobe says nothing. `which` chooses the fields.
 Verdict CompareFields(Subject& subject, const ReferenceClip& clip,
                       Fields which);

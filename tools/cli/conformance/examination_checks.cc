@@ -38,7 +38,7 @@ bool HasNoEnd(const ReferenceClip& clip) {
 }
 
 // Decodes a clip of which one packet ends in its middle. Each frame that counts
-// as sound has to be that of the whole clip, in codecs that tell.
+// as sound has to be as in the whole clip, in codecs that say.
 Verdict DecodeCut(Subject& subject, const ReferenceClip& clip,
                   const std::string& packet) {
   const auto host = subject.SharedHost();

@@ -45,7 +45,7 @@ class Verdict {
 // One line of the report.
 struct Finding {
   std::string check;  // "decodes h264"
-  // The clause that the check is about; that of the verdict if it failed.
+  // The clause that the check is about; the verdict's if it failed.
   std::string clause;
   Verdict verdict;
   double seconds = 0;

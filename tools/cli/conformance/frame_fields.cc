@@ -21,7 +21,7 @@ constexpr char kFieldList[] = "fields";
 
 using Names = std::vector<std::string_view>;
 
-// The names that ffprobe prints, in the order of their numbers: those of
+// The names that ffprobe prints, in the order of their numbers: by
 // bulkhead_backend.h for the first two, code points of ITU-T H.273 for the
 // others. Numbers without a name have an empty one.
 const Names kRanges = {"unknown", "tv", "pc"};
@@ -52,7 +52,7 @@ std::optional<std::string> NumberOf(const std::string& name,
   return fmt::format("{}", found - names.begin());
 }
 
-// What ffprobe tells of a frame, by its names.
+// What ffprobe prints of a frame, by its names.
 using Told = std::map<std::string, std::string>;
 
 // Reads "key=value|key=value", one line for each frame.

@@ -65,7 +65,7 @@ const std::vector<Recipe>& Recipes() {
        kFields,
        {"-c:v", "libx264", "-bf", "2", "-g", "10", "-flags", "+ildct+ilme",
         "-top", "1"}},
-      // Without the lengths that tell in MP4 and Matroska where a slice ends.
+      // Without the lengths that say in MP4 and Matroska where a slice ends.
       {"h264 of 10 bits",
        "h264",
        "ts",
@@ -211,7 +211,7 @@ Status ReadFrames(const std::string& path, ReferenceClip& clip) {
 }
 
 // Returns whether the components of a pixel format of ffmpeg have more than 8
-// bits. Their names end with the order of bytes, as do those of packed RGB with
+// bits. Their names end with the order of bytes, as do packed RGB's with
 // less.
 bool IsDeep(const std::string& pixel_format) {
   if (!pixel_format.ends_with("le") && !pixel_format.ends_with("be")) {
@@ -240,7 +240,7 @@ Status ReadStream(const std::string& list, ReferenceClip& clip) {
 }
 
 // Returns how ffmpeg decodes a clip for the comparison. The timestamps are to
-// be those of the container, ticks and all.
+// be the container's, ticks and all.
 Words DecodingOf(const ReferenceClip& clip) {
   return {"-map",        "0:v:0",    "-fps_mode",
           "passthrough", "-copyts",  "-enc_time_base",
@@ -248,7 +248,7 @@ Words DecodingOf(const ReferenceClip& clip) {
           "-f",          "framemd5"};
 }
 
-// Returns what a file of the user is told from others by.
+// Returns what sets a file of the user apart from others.
 Result<std::string> IdentityOf(const std::string& path) {
   std::error_code error;
   const uintmax_t bytes = std::filesystem::file_size(path, error);

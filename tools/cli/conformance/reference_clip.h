@@ -45,8 +45,7 @@ Result<ReferenceClip> ReadReference(const std::string& path,
 
 // A clip that MakeClip can make.
 struct ClipName {
-  std::string
-      name;  // that of the codec, for its plainest clip; "vp9 of 10 bits"
+  std::string name;  // the codec's, for its plainest clip; "vp9 of 10 bits"
   std::string codec;
 };
 std::vector<ClipName> NamesOfClips();
@@ -64,14 +63,14 @@ Result<ReferenceClip> MakeClipOfSize(const std::string& codec, uint32_t width,
 std::string PixelFormatOf(const std::string& name);
 
 enum class Fields {
-  // Those that the codec's own bitstream or the packets tell.
+  // Those that the codec's own bitstream or the packets have.
   kCertain,
   // Those of the colours too, for frames whose pictures are wrong: one that is
-  // neither unknown nor what ffprobe tells is then the cause.
+  // neither unknown nor what ffprobe prints is then the cause.
   kColors,
 };
 
-// Returns the fields of bulkhead_frame that ffprobe tells of all frames of a
+// Returns the fields of bulkhead_frame that ffprobe prints of all frames of a
 // clip alike, as words "color_space=1|2" for what is allowed, with a space
 // before each. Errors as of ReadReference.
 Result<std::string> ReadFields(const ReferenceClip& clip, Fields which,

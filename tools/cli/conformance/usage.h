@@ -6,7 +6,7 @@
 
 namespace bulkhead::cli {
 
-// Holds the memory and the threads that a process uses, as /proc tells.
+// Holds the memory and the threads that a process uses, by /proc.
 struct Usage {
   uint64_t memory_kib = 0;  // private memory that is not of a file
   uint64_t threads = 0;

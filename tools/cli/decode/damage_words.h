@@ -10,7 +10,7 @@
 
 namespace bulkhead::cli {
 
-// How commands tell people of damage and of notes.
+// How commands report damage and notes to people.
 
 // Returns "frame 7 is damaged, 0.350 s to 0.400 s, byte 48: the decoder
 // rejected the packet". Call these for damage.

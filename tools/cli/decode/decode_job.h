@@ -19,7 +19,7 @@ namespace bulkhead::cli {
 struct DecodeOptions {
   std::vector<std::string> files;
   VideoOptions video;
-  // Those of video.transforms, in the same order: "--resize 340x256".
+  // The words for video.transforms, in the same order: "--resize 340x256".
   std::vector<std::string> transform_words;
   std::string frames;
   std::string at;

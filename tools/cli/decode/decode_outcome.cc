@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/application/batch/outcome.h"
 #include "tools/cli/decode/damage_words.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
@@ -23,10 +24,6 @@ Json OrNull(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
 }
 
-Json WordsOrNull(const std::string& words) {
-  return words.empty() ? Json() : Json(words);
-}
-
 const char* NameOf(OnCorrupt on_corrupt) {
   switch (on_corrupt) {
     case OnCorrupt::kError:
@@ -39,51 +36,6 @@ const char* NameOf(OnCorrupt on_corrupt) {
       return "show";
   }
   return "";
-}
-
-Json FactsOf(const DamagedRange& range) {
-  return Json{
-      {"kind", DamageKindName(range.kind)},
-      {"sign", DamageSignName(range.sign)},
-      {"frames", range.frames},
-      {"first_frame", OrNull(range.first_frame)},
-      {"last_frame", OrNull(range.last_frame)},
-      {"begin_seconds", OrNull(range.begin_seconds)},
-      {"end_seconds", OrNull(range.end_seconds)},
-      {"first_byte", OrNull(range.first_byte)},
-      {"last_byte", OrNull(range.last_byte)},
-      {"backend_says", WordsOrNull(range.backend_says)},
-      {"not_in_index", range.not_in_index},
-  };
-}
-
-Json FactsOf(const std::optional<Failover>& failover) {
-  if (!failover) return Json();
-  static constexpr const char* kProofs[] = {"nothing_before", "same",
-                                            "different", "none"};
-  return Json{
-      {"from", failover->from},
-      {"to", failover->to},
-      {"frame", failover->frame},
-      {"proof", kProofs[static_cast<size_t>(failover->proof)]},
-      {"compared", failover->compared},
-      {"cause", cli::FactsOf(failover->cause)},
-  };
-}
-
-Json FactsOf(const DamagedSamples& damage) {
-  return Json{
-      {"kind", DamageKindName(damage.kind)},
-      {"sign", DamageSignName(damage.sign)},
-      {"samples", damage.samples},
-      {"first_sample", damage.first_sample},
-      {"begin_seconds", damage.begin_seconds},
-      {"end_seconds", damage.end_seconds},
-      {"first_byte", OrNull(damage.first_byte)},
-      {"last_byte", OrNull(damage.last_byte)},
-      {"backend_says", WordsOrNull(damage.backend_says)},
-      {"estimated", damage.estimated},
-  };
 }
 
 }  // namespace
@@ -156,10 +108,10 @@ Json FactsOf(const DecodeJob& job, const FileOutcome& outcome) {
   const Json error = outcome.status.ok() ? Json() : FactsOf(outcome.status);
   Json damage = Json::array();
   for (const DamagedRange& range : outcome.damage) {
-    damage.push_back(FactsOf(range));
+    damage.push_back(batch::FactsOf(range));
   }
   for (const DamagedSamples& samples : outcome.damaged_samples) {
-    damage.push_back(FactsOf(samples));
+    damage.push_back(batch::FactsOf(samples));
   }
   return Json{
       {"file", job.file},
@@ -172,7 +124,7 @@ Json FactsOf(const DecodeJob& job, const FileOutcome& outcome) {
       {"seconds", outcome.seconds},
       {"restarts", outcome.recovery.restarts},
       {"last_cause", outcome.recovery.last_cause},
-      {"failover", FactsOf(outcome.recovery.failover)},
+      {"failover", batch::FactsOf(outcome.recovery.failover)},
   };
 }
 

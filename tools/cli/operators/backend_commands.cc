@@ -37,7 +37,7 @@ struct CommandKind {
   const char* purpose;
   const char* done;
   BackendCommand command;
-  // What is not done if only running applications can be told.
+  // What is not done if only running applications can be reached.
   const char* unrecorded;
 };
 

@@ -67,7 +67,7 @@ Result<BackendInfo> FindBackend(const GlobalOptions& global,
 
 Result<std::string> HashOf(const std::string& path) {
   const ipc::UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  discovery::Digest digest(discovery::HashAlgorithm::kSha256);
+  Digest digest(HashAlgorithm::kSha256);
   std::array<char, 65536> piece;
   for (;;) {
     const ssize_t bytes =

@@ -6,8 +6,8 @@
 namespace bulkhead::cli {
 
 grants::GrantFiles OurGrantFiles() {
-  return grants::ResolveGrantFiles(discovery::Environment::FromProcess(),
-                                   std::nullopt, grants::IsPrivileged());
+  return grants::ResolveGrantFiles(Environment::FromProcess(), std::nullopt,
+                                   grants::IsPrivileged());
 }
 
 Result<GrantTarget> TargetOf(bool system) {

@@ -15,7 +15,7 @@ namespace bulkhead::cli {
 // Functions that `bulkhead grant`, `bulkhead revoke` and `bulkhead grants`
 // share.
 
-// A grants.toml to edit: that of the system or that of the user.
+// A grants.toml to edit: the system's or the user's.
 struct GrantTarget {
   std::string path;
   grants::GrantAudience audience;

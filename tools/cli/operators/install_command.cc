@@ -108,7 +108,7 @@ Json InstallationFacts(const Installation& done, bool on_path) {
 }
 
 int RunInstall(const GlobalOptions& global, const InstallOptions& options) {
-  const auto environment = discovery::Environment::FromProcess();
+  const auto environment = Environment::FromProcess();
   const Result<std::string> target =
       install::PluginDirectory(options.into, environment, geteuid());
   if (!target) return Fail(target.error());

@@ -74,7 +74,7 @@ bool IsAsRecorded(const std::string& path, int64_t bytes, int64_t modified_ns) {
 // Compares the contents where the record has their hash, since a file may be
 // installed again without a change, or changed without a trace in its times.
 bool HasChanged(const Crash::Backend& backend) {
-  auto hash = discovery::RecordHash::Parse(backend.hash);
+  auto hash = RecordHash::Parse(backend.hash);
   if (!hash) {
     return !IsAsRecorded(backend.file, backend.bytes, backend.modified_ns);
   }

@@ -47,7 +47,7 @@ Json RemovalFacts(const Removal& done) {
 }
 
 int RunUninstall(const GlobalOptions& global, const UninstallOptions& options) {
-  const auto environment = discovery::Environment::FromProcess();
+  const auto environment = Environment::FromProcess();
   const Result<std::string> directory =
       install::PluginDirectory(options.from, environment, geteuid());
   if (!directory) return Fail(directory.error());

@@ -12,7 +12,7 @@ namespace bulkhead::cli {
 struct PictureDifference {
   // They have different sizes; nothing else is compared then.
   bool sizes = false;
-  uint64_t numbers = 0;  // that differ, of those of one picture
+  uint64_t numbers = 0;  // that differ, of one picture's
   uint64_t of = 0;
   // The peak signal-to-noise ratio in dB over red, green and blue; nullopt if
   // the pictures are equal.

@@ -23,7 +23,7 @@ struct FirstDifference {
 
 // The result of decoding one video stream on two devices.
 struct Comparison {
-  Dtype numbers = Dtype::kUint8;  // those of the first device
+  Dtype numbers = Dtype::kUint8;  // the first device's
   uint64_t frames = 0;            // that both gave
   uint64_t refused = 0;           // that both call damaged
   uint64_t differing = 0;  // of which time, size, numbers or picture differ

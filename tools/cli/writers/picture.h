@@ -12,7 +12,7 @@
 
 namespace bulkhead::cli {
 
-// A picture for the writers: that of a Frame, or one drawn by a test. A view,
+// A picture for the writers: a Frame's, or one drawn by a test. A view,
 // which does not own the pixels.
 struct Picture {
   // The pixels of an RGB picture. Null for a native one, which has `planes`.

@@ -7,8 +7,8 @@
 namespace bulkhead::worker {
 
 // Returns how many packets a new decoder of `codec` must decode before its
-// output is bit for bit that of a decoder which started at the first packet.
-// Returns nullopt if no number of packets is known to suffice.
+// output equals, bit for bit, the output of a decoder that started at the first
+// packet. Returns nullopt if no number of packets is known to suffice.
 //
 // No number suffices for most lossy codecs, since their decoders keep state for
 // ever: a noise generator (AAC, AC-3), accumulated rounding (MP2), a filter

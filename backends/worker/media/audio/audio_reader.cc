@@ -22,7 +22,7 @@ constexpr int kMostPacketsToFind = 1 << 12;
 constexpr size_t kSilenceAtOnce = 4096;
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max() / 2;
 
-// Returns where a stream ends, as its header tells it, that has become shorter.
+// Returns the end, by its header, of a stream that has become shorter.
 MissingEnd PromisedEnd(const StreamFacts& facts) {
   MissingEnd end;
   const bulkhead_rational unit = facts.time_base;
@@ -115,7 +115,7 @@ ipc::Expected<std::optional<AudioSamples>> AudioReader::Read() {
   while (queue_.empty()) {
     if (ended_) return std::optional<AudioSamples>();
     if (packet_ == kMostPackets) {
-      // Behind the table, every visit is like the first.
+      // After the table's end, every visit is like the first.
       if (!behind_table_) behind_table_ = timeline_;
       timeline_ = *behind_table_;
     }

@@ -12,7 +12,6 @@
 #include "backends/worker/media/audio/audio_converter.h"
 #include "backends/worker/media/audio/audio_samples.h"
 #include "backends/worker/media/audio/audio_timeline.h"
-#include "backends/worker/media/damage/lost_samples.h"
 #include "backends/worker/media/decode/decoder.h"
 #include "backends/worker/media/demux/demuxer.h"
 #include "ipc/error.h"
@@ -20,9 +19,10 @@
 namespace bulkhead::worker {
 
 // Reads the samples of one audio stream, numbered from 0 in the order in which
-// `ffmpeg -f f32le` writes them: the samples of each packet follow those of the
-// packet before, whatever the timestamps say. Samples that damage has cost are
-// silence of the same length (AudioTimeline), and are told by TakeLost().
+// `ffmpeg -f f32le` writes them: the samples of each packet follow the samples
+// of the packet before, whatever the timestamps say. Samples that damage has
+// cost are silence of the same length (AudioTimeline), and are reported by
+// TakeLost().
 //
 //     reader->Seek(wanted);
 //     while (auto samples = *reader->Read()) Use(samples, from wanted on);
@@ -63,7 +63,7 @@ class AudioReader {
 
   // Returns the damage and the notes that were met since the last call, in
   // order: at most one for each Read(), and one at the end. What is met again
-  // is not told again. Its samples have not been read before.
+  // is not reported again. Its samples have not been read before.
   std::vector<LostSamples> TakeLost() { return std::exchange(lost_, {}); }
 
   // Makes the next Read() begin at `sample` or before.
@@ -128,8 +128,8 @@ class AudioReader {
   // Returns true if the current packet was never decoded before, so that the
   // timeline has to say what is missing.
   bool IsNew() const { return packet_ >= packets_.size(); }
-  // Keeps what the timeline told for TakeLost(). Returns how many samples it
-  // counts as lost.
+  // Keeps what the timeline reported for TakeLost(). Returns how many samples
+  // it counts as lost.
   int64_t Tell(std::optional<LostSamples> told);
   int64_t next_sample() const;
 

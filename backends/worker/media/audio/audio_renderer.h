@@ -9,7 +9,6 @@
 #include "backends/worker/media/audio/audio_reader.h"
 #include "backends/worker/media/audio/audio_resampler.h"
 #include "backends/worker/media/audio/audio_samples.h"
-#include "backends/worker/media/damage/lost_samples.h"
 #include "ipc/error.h"
 
 namespace bulkhead::worker {
@@ -28,7 +27,7 @@ namespace bulkhead::worker {
 // All sample numbers are numbers of output samples. Used by one thread.
 class AudioRenderer {
  public:
-  // A `sample_rate` or `channels` of 0 keeps that of the stream.
+  // A `sample_rate` or `channels` of 0 keeps the stream's.
   static ipc::Expected<std::unique_ptr<AudioRenderer>> Create(
       std::unique_ptr<AudioReader> reader, int32_t sample_rate,
       int32_t channels);

@@ -19,8 +19,8 @@ namespace bulkhead::worker {
 //
 // Two rules achieve that. The phase of the filter repeats every in_rate / gcd
 // input samples, so the resampler starts at a multiple of that number, where
-// its phase is that of a resampler started at 0. And the resampler starts two
-// filter lengths early, since it invents the input before its first sample.
+// its phase is as if it had started at 0. And the resampler starts two filter
+// lengths early, since it invents the input before its first sample.
 //
 // Passes the samples through if neither rate nor channels change. Used by one
 // thread.

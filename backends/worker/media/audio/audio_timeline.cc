@@ -126,7 +126,7 @@ LostSamples AudioTimeline::TakeDamage(int64_t next, int64_t missing,
           .sign = missing > 0 ? DamageSign::kRejected : DamageSign::kMarked,
           .first_byte = damage.first_byte,
           .last_byte = damage.last_byte,
-          .complaint = std::move(damage.complaint),
+          .words = std::move(damage.complaint),
           .estimated = estimated && missing > 0};
 }
 
@@ -194,7 +194,7 @@ std::optional<LostSamples> AudioTimeline::AddEnd(const MissingEnd& end,
       told.sign = DamageSign::kShrunk;
     } else if (is_stopped) {
       told.sign = DamageSign::kStopped;
-      told.complaint = end.error;
+      told.words = end.error;
     } else if (by_header > by_durations) {
       told.sign = DamageSign::kCutOff;
       const bool is_counted = end.declared_size < 0 && !told.estimated;

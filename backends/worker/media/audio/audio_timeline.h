@@ -6,11 +6,13 @@
 #include <string>
 
 #include "backends/sdk/bulkhead_backend.h"
-#include "backends/worker/media/damage/lost_samples.h"
 #include "backends/worker/media/demux/demuxer.h"
 #include "backends/worker/media/demux/missing_end.h"
+#include "ipc/loss.h"
 
 namespace bulkhead::worker {
+
+using ipc::LostSamples;
 
 // Counts the samples that damage has cost, so that those after it keep their
 // numbers, and notes what is odd.
@@ -20,14 +22,14 @@ namespace bulkhead::worker {
 //
 // The ffmpeg program plays what the decoder yields, one after the other,
 // whatever the timestamps say. So does AudioReader: nothing is missing before a
-// packet unless the decoder has rejected others just before it. How much, the
-// timestamps tell: the time of the packet, less the time that the samples
-// before the damage lead to. Where the timestamps of the stream do not follow
-// its samples, the durations of the rejected packets tell it instead. (Where a
-// file has no timestamps, .mp3, .aac, libavformat counts them on by frames.)
-// After the last packet, the header tells it.
+// packet unless the decoder has rejected others just before it. The timestamps
+// say how much: the time of the packet, less the time that the samples before
+// the damage lead to. Where the timestamps of the stream do not follow its
+// samples, the durations of the rejected packets say it instead. (Where a file
+// has no timestamps, .mp3, .aac, libavformat counts them on by frames.) After
+// the last packet, the header says it.
 //
-// Numbers of samples are those of one channel, `next` is the number of the next
+// Numbers of samples are for one channel, `next` is the number of the next
 // sample, and `rate` the number of samples in a second. Timestamps and
 // durations are hostile. A value type: a copy goes on from the same place.
 class AudioTimeline {
@@ -38,13 +40,13 @@ class AudioTimeline {
   explicit AudioTimeline(const StreamFacts& facts);
 
   // Takes a packet, and how many samples it yielded. Returns the samples that
-  // are missing before its own, or a note, if there is anything to tell.
+  // are missing before its own, or a note, if there is anything to report.
   std::optional<LostSamples> Add(const bulkhead_packet& packet, int64_t samples,
                                  const Rejection& rejection, int64_t next,
                                  int64_t rate);
   // Returns the samples that are missing after the last one, or a note.
   // `drained` samples came from the decoder after the last packet. `shrank`
-  // says that the file did while it was read.
+  // says that the file became shorter while it was read.
   std::optional<LostSamples> AddEnd(const MissingEnd& end, bool shrank,
                                     int64_t next, int64_t drained,
                                     int64_t rate);
@@ -85,7 +87,7 @@ class AudioTimeline {
   bulkhead_rational unit_;
   int64_t start_;  // the time of the first sample, in ticks
   // The time of the next sample less its number, as the last packet with
-  // samples tells it.
+  // samples says it.
   std::optional<int64_t> reference_;
   int64_t steps_ = 0, jumps_ = 0;  // from packet to packet; away from samples
   int64_t block_ = 0, repeats_ = 0, longest_ = 0;  // of the packets' samples

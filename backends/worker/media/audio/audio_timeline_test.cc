@@ -112,7 +112,7 @@ TEST(AudioTimeline, TheNextTimestampTellsHowMuchRejectedPacketsCost) {
   ExpectLost(told, DamageSign::kRejected, 5 * kBlock, 3 * kBlock, false);
   EXPECT_EQ(told->first_byte, first);
   EXPECT_EQ(told->last_byte, first + 100);
-  EXPECT_EQ(told->complaint, "no good");
+  EXPECT_EQ(told->words, "no good");
   EXPECT_EQ(stream.next(), 9 * kBlock);
   stream.Blocks(2);
 }
@@ -164,7 +164,7 @@ TEST(AudioTimeline, WhatARejectedPacketYieldsIsNotLost) {
   EXPECT_FALSE(stream.Rejected(7 * kBlock, kBlock));
   const auto note = stream.Packet(8 * kBlock);
   ExpectNote(note, DamageSign::kMarked);
-  EXPECT_EQ(note->complaint, "no good");
+  EXPECT_EQ(note->words, "no good");
 }
 
 TEST(AudioTimeline, RoundedTimestampsTellWholeBlocks) {
@@ -212,7 +212,7 @@ TEST(AudioTimeline, ATimeThatCannotBeIsNotFilledWithSilence) {
 }
 
 // The decoder leaves out the encoder's delay of the first packet that decodes,
-// where it was that of the first one.
+// where it was the first one's.
 TEST(AudioTimeline, WhatIsLostAtTheStartIsAnEstimate) {
   constexpr int64_t kDelay = 300;
   Stream stream;
@@ -288,7 +288,7 @@ TEST(AudioTimeline, WhereLibavformatStopsSomethingIsMissing) {
   stream.Blocks(5);
   const auto told = stream.End({.error = "bad"});
   ExpectLost(told, DamageSign::kStopped, 5 * kBlock, kBlock, true);
-  EXPECT_EQ(told->complaint, "bad");
+  EXPECT_EQ(told->words, "bad");
   EXPECT_EQ(told->first_byte, stream.position() + 100);
   ExpectLost(stream.End({.error = "bad", .end = 50'000}), DamageSign::kStopped,
              5 * kBlock, 50'000 - 5 * kBlock, false);
@@ -319,7 +319,7 @@ TEST(AudioTimeline, ARejectedLastPacketAloneIsTornOrNoSound) {
     EXPECT_FALSE(stream.Rejected(5 * kBlock));
     const auto told = stream.End({.ends_in_packet = is_torn});
     ExpectNote(told, is_torn ? DamageSign::kEndsInPacket : DamageSign::kMarked);
-    EXPECT_EQ(told->complaint, "no good");
+    EXPECT_EQ(told->words, "no good");
   }
   // The header says that all samples have come.
   Stream stream;

@@ -24,7 +24,7 @@ FrameDelivery::~FrameDelivery() { buffers_.DeliverNowhere(); }
 
 void FrameDelivery::ReplacePool(std::shared_ptr<SlotPool> pool) {
   // The decoder must not draw into these frames as long as the application has
-  // their slots, which nobody tells any more.
+  // their slots, which nobody reports any more.
   for (DecodedFrame& frame : lent_) {
     if (!frame.empty()) lent_for_good_.push_back(std::move(frame));
   }

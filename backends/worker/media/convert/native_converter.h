@@ -43,7 +43,7 @@ class NativeConverter {
   // Checks the frame and returns the shape of its result.
   ipc::Expected<Shape> Prepare(const bulkhead_frame& frame);
 
-  // Writes the frame prepared last into `slot`, as `geometry` tells.
+  // Writes the frame prepared last into `slot`, as `geometry` says.
   ipc::Expected<void> Convert(const bulkhead_frame& frame, uint8_t* slot,
                               const ipc::FrameGeometry& geometry);
 

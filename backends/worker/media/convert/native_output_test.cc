@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares native pictures byte for byte with what the ffmpeg command on this
-// machine writes as raw video, and the layouts of pixel formats with those of
-// libavutil.
+// machine writes as raw video, and the layouts of pixel formats with
+// libavutil's.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -22,7 +22,7 @@ inline uint32_t NalLengthBytes(bool is_hevc,
 }
 
 // Calls `use` with each NAL unit of `data` that is not empty, from its header
-// byte on. `length_bytes` is that of NalLengthBytes().
+// byte on. `length_bytes` is from NalLengthBytes().
 template <typename Use>
 void ForEachNalUnit(std::span<const uint8_t> data, uint32_t length_bytes,
                     const Use& use) {

@@ -90,13 +90,13 @@ OutstandingPackets::Origin OutstandingPackets::OriginOf(int64_t pts) const {
 
 OutstandingPackets::Picture OutstandingPackets::Shown(int64_t pts) {
   // Timestamps that contradict the order of the pictures are exchanged by
-  // decoders, so a picture that is awaited may have that of a discarded one.
+  // decoders, so a picture that is awaited may have a discarded one's.
   const bool waits = timed_ ? waiting_.count(pts) > 0 : uncounted_ > 0;
   if (!waits && OriginOf(pts) == Origin::kDiscarded) {
     return {.origin = Origin::kDiscarded};
   }
   if (timed_ && pts != BULKHEAD_NO_TIMESTAMP && pts < entry_) return {};
-  // After damage a decoder guesses timestamps, also that of a packet whose own
+  // After damage a decoder guesses timestamps, also of a packet whose own
   // picture is still to come. That packet is lost then.
   if (timed_ && lossy_ && pts != BULKHEAD_NO_TIMESTAMP && pts <= shown_) {
     return {.origin = IsLost(pts) ? Origin::kLost : Origin::kTooLate};

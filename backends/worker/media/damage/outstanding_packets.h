@@ -5,9 +5,11 @@
 #include <map>
 #include <vector>
 
-#include "backends/worker/media/damage/loss.h"
+#include "ipc/loss.h"
 
 namespace bulkhead::worker {
+
+using ipc::Loss;
 
 // Matches the pictures that a decoder gives with the packets that it got.
 // Decoders silently drop what they cannot use, such as pictures before the

@@ -75,7 +75,7 @@ TEST_F(OutstandingPacketsTest, AGuessedTimestampBehindDamageIsTooLate) {
   EXPECT_EQ(Show(30), (Times{10, 20}));
   Show(15);
   EXPECT_EQ(origin_, Origin::kTooLate);
-  // The guess may be that of a packet whose own picture is still to come.
+  // The guess may belong to a packet whose own picture is still to come.
   Send({25});
   Show(25);
   EXPECT_EQ(origin_, Origin::kTooLate);

@@ -230,7 +230,7 @@ void PacketInspector::CheckType(int64_t pts) {
       latest_ = std::max(latest_, pts);
       break;
     default:
-      // A damaged packet may be that of any picture.
+      // A damaged packet may be any picture's.
       latest_ = std::max(latest_, pts);
       break;
   }

@@ -29,9 +29,9 @@ namespace bulkhead::worker {
 // decoded because the stream begins in its middle (stream_start.h). Some files
 // have timestamps in another order than their pictures (a muxer's jitter);
 // libavcodec then guesses timestamps, and the guess depends on where decoding
-// began. Timestamps of H.264, HEVC and the MPEG family are checked for that,
-// and those of codecs that do not reorder pictures; those of other codecs that
-// do are assumed to be right.
+// began. Timestamps are checked for that in H.264, HEVC, the MPEG family and
+// codecs that do not reorder pictures; in other codecs that do they are assumed
+// to be right.
 //
 // The packets are hostile; libavcodec's parsers read them inside the sandbox.
 // Used by one thread.
@@ -52,7 +52,7 @@ class PacketInspector {
   // count.
   bool left_out() const { return left_out_; }
 
-  // A packet that was left out, though it is shown behind the entry that was
+  // A packet that was left out, though it is shown after the entry that was
   // inspected last: it refers to pictures that are whole in the end.
   struct LatePacket {
     int count;  // picture order count

@@ -36,7 +36,7 @@ struct SliceHeader {
   explicit SliceHeader(Bytes unit) {
     HeaderBits bits(unit.data() + 1, unit.size() - 1);
     begins = bits.Ue() == 0;
-    // From 5 on, the type is that of all slices of the picture.
+    // From 5 on, the type holds for all slices of the picture.
     const uint32_t type = bits.Ue();
     b = type == 1 || type == 6;
     intra = type == 2 || type == 4 || type == 7 || type == 9;

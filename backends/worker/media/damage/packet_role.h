@@ -14,8 +14,8 @@ struct PacketRole {
   // Decoding may begin here: no packet from here on refers to earlier ones,
   // except those whose pictures are shown before this one's.
   bool entry = false;
-  // H.264: `entry`, and the stream itself says so: its pictures from this one
-  // on are those of a decoder that began earlier.
+  // H.264: `entry`, and the stream itself says so: from this one on, its
+  // pictures equal an earlier decoder's.
   bool exact = false;
   // With `entry`: no packet at all from here on refers to earlier ones.
   bool closed = false;
@@ -55,7 +55,7 @@ struct PacketRole {
 //     RoleReader roles(codec_parameters);
 //     const PacketRole role = roles.Read(packet, type);   // every packet
 //
-// H.264 and HEVC tell in the headers of their NAL units which pictures are
+// H.264 and HEVC say in the headers of their NAL units which pictures are
 // entries and which are referred to, the MPEG family by the types of pictures.
 // The keyframes are all that is known of other codecs, and each picture counts
 // as referred to. In VP8, VP9 and AV1 that is also true of a frame that no

@@ -88,8 +88,8 @@ void ReferenceChain::Sent(const PacketRole& role, int64_t pts, bool shows) {
 
 void ReferenceChain::Forget() {
   for (; packets_.size() > kMostRemembered; ++first_) packets_.pop_front();
-  // The sequence before that of the first packet is needed for the pictures
-  // that lead it.
+  // The sequence before the first packet's is needed for the pictures that lead
+  // it.
   while (sequences_.size() > 2 && sequences_[2].first <= first_) {
     sequences_.pop_front();
   }

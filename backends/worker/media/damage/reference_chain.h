@@ -97,7 +97,7 @@ class ReferenceChain {
   // there is none.
   uint64_t Find(int64_t pts) const;
   // Returns the number of the keyframe that comes out now, or of one before it.
-  // `number` is that of the packet with its timestamp.
+  // `number` names the packet with its timestamp.
   uint64_t KeyframeOf(uint64_t number) const;
   size_t SequenceOf(uint64_t number) const;
   bool DependsOn(uint64_t number, uint64_t other) const;

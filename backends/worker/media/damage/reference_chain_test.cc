@@ -280,7 +280,7 @@ TEST_F(ReferenceChainTest, AKeyframeSentBeforeTheBreakDoesNotEndIt) {
   chain_.Rejected();
   Send("BBPK", {7, 8, 12, 15});
   for (const int64_t pts : {4, 5, 7, 8}) chain_.Shown(pts, false, false);
-  chain_.Shown(9, true, false);  // that of 6, with a guessed timestamp
+  chain_.Shown(9, true, false);  // picture 6, with a guessed timestamp
   EXPECT_TRUE(chain_.Broken(9));
   chain_.Shown(12, false, false);
   chain_.Shown(15, true, false);

@@ -170,7 +170,7 @@ bool ShownPackets::IsCoded(Bytes vop) const {
   }
   bits.Bit();
   bits.Bits(time_bits_);
-  // Where no 1 follows, the header of the layer is not that of this VOP.
+  // Where no 1 follows, the header of the layer is not this VOP's.
   return bits.Bit() == 0 || bits.Bit() != 0;
 }
 

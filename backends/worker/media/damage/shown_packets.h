@@ -11,7 +11,7 @@ struct AVCodecParameters;
 
 namespace bulkhead::worker {
 
-// Tells from the headers of a stream's packets which of them show a picture.
+// Finds by the headers of a stream's packets which of them show a picture.
 //
 //     ShownPackets shown(codec_parameters);
 //     const bool counts = shown.Read(packet);   // every packet, in their order
@@ -57,7 +57,7 @@ class ShownPackets {
   bool ReadMpeg2(Bytes packet);
 
   int codec_;
-  bool is_reduced_ = false;  // AV1: the headers are those of a still picture
+  bool is_reduced_ = false;  // AV1: the headers are a still picture's
   // MPEG-4: the bits of the time in the header of a VOP, 0: unknown.
   int time_bits_ = 0;
   bool packs_ = false;  // the encoder packs a B-picture after another picture

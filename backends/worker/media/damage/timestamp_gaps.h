@@ -26,8 +26,8 @@ class TimestampGaps {
     int64_t position;
   };
 
-  // `reordered`: by how many pictures the order of decoding may differ from
-  // that of showing.
+  // `reordered`: by how many pictures the orders of decoding and showing may
+  // differ.
   explicit TimestampGaps(size_t reordered) : reordered_(reordered) {}
 
   // Must be called before the first packet after a seek.
@@ -46,7 +46,7 @@ class TimestampGaps {
   };
 
   void TakeFirst();
-  // Returns the first gap among the last steps that was not told yet.
+  // Returns the first gap among the last steps that was not reported yet.
   std::optional<Packet> FindGap();
 
   size_t reordered_;

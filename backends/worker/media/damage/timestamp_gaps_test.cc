@@ -30,7 +30,7 @@ std::vector<int64_t> GapsOf(const std::vector<int64_t>& sent,
   return found;
 }
 
-// Returns the times of so many pictures, but those of `missing`.
+// Returns the times of so many pictures, without `missing`.
 std::vector<int64_t> Times(int64_t pictures, std::set<int64_t> missing,
                            int64_t step = 10) {
   std::vector<int64_t> times;

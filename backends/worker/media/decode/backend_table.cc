@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "backends/sdk/sized.h"
+#include "backends/sdk/bulkhead_backend.hpp"
 
 namespace bulkhead::worker {
 namespace {

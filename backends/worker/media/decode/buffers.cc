@@ -8,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-#include "backends/sdk/sized.h"
+#include "backends/sdk/bulkhead_backend.hpp"
 #include "ipc/pixel_layout.h"
 
 extern "C" {
@@ -188,7 +188,7 @@ BufferProvider::Buffer* BufferProvider::Find(const void* handle) {
 }
 
 // Private memory and slots may take turns, so their strides must be the same: a
-// decoder may take the stride of the picture that it makes for that of a
+// decoder may take the stride of the picture that it makes for the stride of a
 // picture that it refers to. Decoders of RGB24 refer to none.
 bool BufferProvider::FitsSlot(const Shape& shape,
                               const ipc::FrameGeometry& geometry) {

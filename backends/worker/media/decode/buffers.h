@@ -28,8 +28,8 @@ namespace bulkhead::worker {
 //
 // Buffers are private memory by default. New buffers hold zeroes, and the
 // buffer released last is reused first, as in libavcodec's own pool. Where a
-// decoder leaves parts of a picture unfilled, its output is therefore that of
-// the ffmpeg command. Idle buffers are freed as soon as a decoder asks for
+// decoder leaves parts of a picture unfilled, its output therefore equals the
+// ffmpeg command's. Idle buffers are freed as soon as a decoder asks for
 // another shape.
 //
 // After DeliverInto, a request for a buffer of the format of the slots, whose

@@ -66,7 +66,7 @@ TEST(BufferProvider, PlanesAreAlignedAndZeroed) {
 }
 
 // [buffer-1]: some decoders have one stride for both planes of chroma, and
-// compute it from that of luma.
+// compute it from luma's.
 TEST(BufferProvider, StridesOfChromaFollowThatOfLuma) {
   const struct {
     const char* format;
@@ -226,7 +226,7 @@ TEST(BufferProvider, ServesPlanesOfASlotToWhatDecodersAskFor) {
   }
 }
 
-// Decoders take the stride of one picture for that of all.
+// Decoders take the stride of one picture for all.
 TEST(BufferProvider, SlotsAndPrivateMemoryHaveTheSameStrides) {
   for (const char* format : {"yuv420p", "yuv444p", "yuv411p", "gray", "nv12",
                              "yuv422p10le", "bgra"}) {

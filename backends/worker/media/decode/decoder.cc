@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "backends/sdk/sized.h"
+#include "backends/sdk/bulkhead_backend.hpp"
 #include "backends/worker/media/decode/abi_breach.h"
 #include "backends/worker/media/decode/examiner.h"
 #include "backends/worker/media/decode/readable_memory.h"

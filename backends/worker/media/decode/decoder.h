@@ -122,7 +122,7 @@ class Decoder {
 
   void Release(bulkhead_frame& frame);
   // The calls that an examiner adds where the end was sent and where it was
-  // told.
+  // reported.
   ipc::Expected<void> SendEndAgain();
   ipc::Expected<void> ExamineEnd();
   ipc::Expected<void> ReceiveEndAgain(const char* clause, const char* words);

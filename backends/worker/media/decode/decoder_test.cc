@@ -134,7 +134,7 @@ TEST_F(DecoderTest, FieldsBeyondTheVendorsSizeAreZero) {
   EXPECT_EQ(frame->interlaced, 0);
 }
 
-// There is no memory behind the sentence.
+// There is no memory where the sentence is said to be.
 TEST_F(DecoderTest, ASentenceWithoutAnEndIsReadAsFarAsItGoes) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   void* memory = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE,

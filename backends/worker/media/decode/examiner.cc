@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "backends/sdk/sized.h"
+#include "backends/sdk/bulkhead_backend.hpp"
 #include "backends/worker/media/decode/abi_breach.h"
 #include "ipc/try.h"
 

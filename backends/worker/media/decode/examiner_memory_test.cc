@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an Examiner says of memory. It asks malloc() of glibc, and that of a
-// sanitizer counts nothing.
+// What an Examiner says of memory. It asks malloc() of glibc; a sanitizer's
+// counts nothing.
 
 #include <gtest/gtest.h>
 

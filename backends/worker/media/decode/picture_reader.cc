@@ -15,11 +15,11 @@ namespace {
 // damaged packet, or one of VP9, can hold several.
 constexpr uint64_t kMostPictures = 16;
 
-// The most frames that are told to be missing at the end of a file.
+// The most frames that are reported as missing at the end of a file.
 constexpr uint64_t kMostMissing = 1'000'000;
 
-// The fewest frames that make a gap before the end that the header tells. The
-// last one may be shown longer.
+// The fewest frames that make a gap before the end in the header. The last one
+// may be shown longer.
 constexpr uint64_t kLeastGap = 3;
 
 // No decoder delays a picture by more than its picture buffer, which has room
@@ -390,7 +390,7 @@ uint64_t PictureReader::FramesUntil(int64_t end) const {
 }
 
 void PictureReader::TellMissingEnd() {
-  // The host tells of a file that has become shorter.
+  // The host reports a file that has become shorter.
   if (demuxer_->shrank()) return;
   const MissingEnd missing = demuxer_->missing_end();
   Loss loss{.pts = latest_end_,

@@ -49,9 +49,9 @@ namespace bulkhead::worker {
 // packet that is not to be output, or that was reported as lost. A picture
 // with the timestamp of no packet is a breach of the ABI, except in a damaged
 // stream, where decoders guess; so are many more pictures than packets. So is
-// a picture that comes after a later one: where nothing else tells of damage,
-// the first loss is only reported once it is known that the decoder's next
-// picture is not the lost one.
+// a picture that comes after a later one: where nothing else shows damage, the
+// first loss is only reported once it is known that the decoder's next picture
+// is not the lost one.
 //
 // Used by one thread. Fails as Demuxer and Decoder do.
 class PictureReader {
@@ -181,7 +181,7 @@ class PictureReader {
   bool packets_ended_ = false;
   bool packet_pending_ = false;
   bool met_damage_ = false;  // damage since the decoder was opened
-  // Since the decoder was opened, nothing but lost pictures told of damage.
+  // Since the decoder was opened, nothing but lost pictures showed damage.
   bool sound_ = true;
   bool has_picture_ = false;
   // The last picture that was taken comes after a loss, and the next one may

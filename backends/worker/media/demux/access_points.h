@@ -12,7 +12,7 @@ struct AVCodecParameters;
 
 namespace bulkhead::worker {
 
-// Tells one packet from all others of its file.
+// Identifies one packet among all of its file.
 struct PacketMark {
   int64_t timestamp;  // the one by which a seek goes
   int64_t position;   // byte offset in the file, -1 if unknown
@@ -41,15 +41,15 @@ class AccessPoints {
  public:
   explicit AccessPoints(const AVCodecParameters& parameters);
 
-  // `role` is that of the packet (PacketInspector::role).
+  // `role` is the packet's (PacketInspector::role).
   bool Read(const bulkhead_packet& packet_untrusted, const PacketRole& role);
 
   // Returns whether the decoder that got all packets which were read, flushed,
   // is as good as a new one if `packet` comes next.
   bool FlushSufficesFor(const bulkhead_packet& packet_untrusted) const;
   // Returns whether what was read makes libavcodec's pictures depend on the
-  // number of its threads: those of HEVC do if they have several slices, and
-  // if film grain is described (CarriedState).
+  // number of its threads: HEVC's do if they have several slices, and if film
+  // grain is described (CarriedState).
   bool depends_on_threads() const {
     return sliced_ || state_.depends_on_threads();
   }

@@ -71,8 +71,8 @@ Bytes operator+(Bytes a, const Bytes& b) {
   return a;
 }
 
-// Every codec of this libavcodec has an answer, and those of which a picture
-// refers to others are never taken for granted.
+// Every codec of this libavcodec has an answer, and a codec whose pictures
+// refer to others is never taken for granted.
 TEST(CodecAccess, IsKnownOfEachCodec) {
   std::map<CodecAccess, int> codecs;
   const AVCodecDescriptor* codec = nullptr;

@@ -23,8 +23,8 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// The keys of an item: the kind, and the number in the lower byte. Kinds of
-// units are those of their codec.
+// The keys of an item: the kind, and the number in the lower byte. A kind of
+// unit belongs to its codec.
 constexpr uint32_t kPalette = 0x10000;
 constexpr uint32_t kExtradata = 0x10100;
 constexpr uint32_t kEncoder = 0x10200;  // of H.264
@@ -215,7 +215,7 @@ void CarriedState::ReadUnits(Bytes data, uint32_t length_bytes) {
 }
 
 // libavcodec's decoder of H.264 imitates faults that old versions of x264 had.
-// x264 tells its version once, in the first packet.
+// x264 states its version once, in the first packet.
 void CarriedState::ReadSei(Bytes unit, size_t header_bytes) {
   constexpr uint32_t kUserData = 5;
   constexpr uint32_t kFilmGrain = 19;
@@ -292,7 +292,7 @@ void CarriedState::ReadMpeg2Unit(Bytes unit) {
 }
 
 // ISO/IEC 14496-2, section 6.2. What stands in user data decides by which
-// encoders' faults libavcodec goes: those of each encoder that was named.
+// encoders' faults libavcodec goes: the faults of each encoder that was named.
 void CarriedState::ReadMpeg4Unit(Bytes unit) {
   constexpr uint8_t kLastOfLayers = 0x2f;
   constexpr uint8_t kSequence = 0xb0;

@@ -14,17 +14,17 @@ namespace bulkhead::worker {
 
 // The state that packets of a stream set for all packets that follow, besides
 // pictures: parameter sets and sequence headers (H.264, HEVC, AV1, the MPEG
-// family), tables (MPEG-2, JPEG), palettes and new extradata; and what tells
+// family), tables (MPEG-2, JPEG), palettes and new extradata; and what shows
 // libavcodec by which encoder's faults to go, in user data, comments and SEI
 // messages. Film grain depends on all pictures before.
 //
 //     CarriedState state(codec_parameters);     // of a decoder that is opened
 //     if (state.Read(packet)) ...               // every packet that it gets
 //
-// A decoder may begin at a packet only if the state that is in force there is
-// that of a new decoder after this packet, since nothing sends the state of
-// earlier packets again. Likewise, a decoder that goes on at another packet
-// after a flush has the state of the last one that it got.
+// A decoder may begin at a packet only if the state in force there equals a new
+// decoder's state after this packet, since nothing sends the state of earlier
+// packets again. Likewise, a decoder that goes on at another packet after a
+// flush has the state of the last one that it got.
 //
 // The packets are hostile; the answer is wrong at worst. Bounded by the numbers
 // of parameter sets and tables that the codecs have. A value type.

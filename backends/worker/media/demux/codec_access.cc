@@ -99,7 +99,7 @@ CodecAccess AccessOf(int codec) {
     case AV_CODEC_ID_ZMBV:
       return CodecAccess::kBits;
     // With overlapped motion compensation, libavcodec takes the vectors of what
-    // was decoded before an intra picture for those of the picture.
+    // was decoded before an intra picture for the picture's own.
     case AV_CODEC_ID_H263:
     case AV_CODEC_ID_H263P:
     case AV_CODEC_ID_RV10:

@@ -12,8 +12,8 @@ namespace bulkhead::worker {
 enum class CodecAccess {
   kFirst,  // it is known of the first packet only
   kEach,   // it is true of each packet: all pictures are intra coded
-  kRoles,  // the headers of the packet tell it: PacketRole
-  kBits,   // the first bits of the packet tell it: IsIntraByItsBits()
+  kRoles,  // the headers of the packet say it: PacketRole
+  kBits,   // the first bits of the packet say it: IsIntraByItsBits()
 };
 
 // Returns how it is known of the packets of a codec (AVCodecID). What a

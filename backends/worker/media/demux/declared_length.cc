@@ -77,7 +77,7 @@ DeclaredLength OfWav(MediaBytes bytes) {
   return {};
 }
 
-// Reads a number of EBML, whose first byte tells its length by its leading
+// Reads a number of EBML, whose first byte states its length by its leading
 // zeroes (RFC 8794, section 4). Returns -1 if there is none, and for one of
 // which all bits are set ("unknown"). `keeps_marker`: the marker belongs to the
 // number.

@@ -9,11 +9,11 @@
 namespace bulkhead::worker {
 
 // How long a file is according to its own header, where libavformat does not
-// tell. It tells the lists of MP4 and the counts of AVI and FLAC, but not
+// say so. It knows the lists of MP4 and the counts of AVI and FLAC, but not
 // whether the bytes that they need are there.
 struct DeclaredLength {
-  // The size of the file; 0 if the header does not tell. Sizes that stand for
-  // "unknown", as a program writes them that cannot seek back, tell nothing.
+  // The size of the file; 0 if the header does not say. Sizes that stand for
+  // "unknown", as a program that cannot seek back writes them, say nothing.
   int64_t bytes = 0;
   // WAV: the bytes of samples.
   int64_t sample_bytes = 0;

@@ -354,7 +354,7 @@ void Demuxer::ReadCounts(MissingEnd& missing) const {
       facts_.codec.starts_with("pcm_")) {
     missing.end = declared.sample_bytes / stream_->codecpar->block_align;
   } else if (facts_.container == "wav" && stream_->duration > 0) {
-    // The number of samples, if the header tells it.
+    // The number of samples, if the header has it.
     missing.end = stream_->duration;
     missing.is_rounded = true;
   } else if (facts_.container == "avi" && stream_->nb_frames > 0) {

@@ -56,7 +56,7 @@ struct StreamFacts {
   // The duration of the whole container.
   int64_t container_microseconds = BULKHEAD_NO_TIMESTAMP;
   // Both durations follow from the size of the file and the bit rate: no header
-  // tells them.
+  // has them.
   bool is_duration_estimated = false;
   int64_t start = BULKHEAD_NO_TIMESTAMP;
   int64_t bit_rate = 0;
@@ -65,7 +65,7 @@ struct StreamFacts {
   int32_t color_space = 2;
   int32_t color_range = 0;
   int32_t chroma_location = 0;  // as in bulkhead_codec_parameters
-  // By how many pictures the order of decoding may differ from that of showing.
+  // By how many pictures the orders of decoding and showing may differ.
   int32_t video_delay = 0;
 };
 
@@ -82,9 +82,9 @@ struct StreamFacts {
 //
 // All contents of the file are hostile (media_file.h). Used by one thread.
 //
-// Failures: those of MediaFile, kNotFound for a file without a stream of the
-// kind (kBadInput if the codec of none is known), kInvalidArgument for a stream
-// of the other kind.
+// Failures: as of MediaFile; kNotFound for a file without a stream of the kind
+// (kBadInput if the codec of none is known), kInvalidArgument for a stream of
+// the other kind.
 class Demuxer {
  public:
   // Values of `stream_index` that name no stream: the first of the kind (a
@@ -113,7 +113,7 @@ class Demuxer {
 
   // Makes an inspector for the packets of this stream. Valid until a seek.
   std::unique_ptr<PacketInspector> MakeInspector() const;
-  // Makes what tells at which packets of this stream decoding may begin.
+  // Makes what says at which packets of this stream decoding may begin.
   AccessPoints MakeAccessPoints() const;
 
   // Returns the nine numbers of the stream's display matrix, or null if the

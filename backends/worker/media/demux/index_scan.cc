@@ -62,7 +62,7 @@ class PictureTimes {
   }
 
   // Takes the time at which the picture that was held is shown. No time is
-  // derived any more once those of other pictures contradict that.
+  // derived any more once other pictures' times contradict that.
   void Shown(ipc::IndexEntry& held, int64_t time) {
     if (lacks_time_ && derives_) held.pts = time;
     derives_ = derives_ && held.pts > before_ && lowest_ > before_ &&

@@ -8,8 +8,8 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// A decoder takes one packet for its first picture, those of 16 pictures that
-// it reorders, and one for each of its threads.
+// A decoder takes one packet for its first picture, one for each of 16 pictures
+// that it reorders, and one for each of its threads.
 constexpr uint64_t kMost = 32;
 constexpr size_t kMostBytes = 8 << 20;
 

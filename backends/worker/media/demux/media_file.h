@@ -86,12 +86,12 @@ class MediaFile {
             const AllowedMedia& allowed);
 
   // Opens the container, up to the end of its header. `flags` are added to
-  // those of the context.
+  // the context's.
   ipc::Expected<void> OpenHeader(MediaBytes bytes, int64_t size, int flags);
   // Finds where the packets lie that libavformat will decode to probe the
   // streams, as far as that is known.
   std::vector<PacketPlace> FirstPackets(MediaBytes bytes, int64_t size) const;
-  // Completes what the header tells of the streams by their first packets, and
+  // Completes what the header says of the streams by their first packets, and
   // keeps libavformat from decoding whole pictures for that.
   int FindStreamInfo(MediaBytes bytes, int64_t size);
   // Gives the packet the bytes that were hidden when it was read. Returns false

@@ -49,7 +49,7 @@ class MediaSource {
   bool Hid(ByteRange read) const;
   // Overwrites `out`, which libavformat has read at `offset`, with the bytes of
   // the file where some of them were hidden. Returns false if they cannot be
-  // read, as read_error() or shrank() then tells.
+  // read, as read_error() or shrank() then says.
   bool ReadHidden(int64_t offset, std::span<uint8_t> out);
 
   // Owned by the source.

@@ -21,7 +21,7 @@ struct MissingEnd {
   // RIFF), if that is more than it has; -1 otherwise.
   int64_t declared_size = -1;
   // How many packets the header lists after the last one that was read (MP4,
-  // AVI); 0 if it does not tell.
+  // AVI); 0 if it does not say.
   uint64_t packets = 0;
   // The end of the stream according to the header, in the stream's time base
   // (MP4, Matroska, FLAC; RIFF only of a file that is cut off). Alone it is no
@@ -29,8 +29,8 @@ struct MissingEnd {
   int64_t end = BULKHEAD_NO_TIMESTAMP;
   // That time is rounded (Matroska).
   bool is_rounded = false;
-  // That time is known to be that of the stream, and not of another one of the
-  // file (Matroska).
+  // That time is known to be the stream's, and not another one's in the file
+  // (Matroska).
   bool is_of_stream = false;
   // The file ends within the last packet that was read.
   bool ends_in_packet = false;

@@ -76,7 +76,7 @@ bool IsSuperframe(AVCodecID codec, ByteRange packet, MediaBytes bytes) {
          (bytes.ReadAt(packet.end - 1, last) != 1 || (last[0] & 0xe0) == 0xc0);
 }
 
-// The longest number of EBML. It tells its length by the leading zeroes of its
+// The longest number of EBML. It states its length by the leading zeroes of its
 // first byte (RFC 8794, section 4).
 constexpr int kLongestNumber = 8;
 
@@ -156,8 +156,8 @@ std::optional<PacketPlace> PlaceInBlock(const AVPacket& packet,
   constexpr int kTimeBytes = 2;
   constexpr int64_t kSizeOfBlock = 1 + kLongestNumber;
   if (packet.pos < kSizeOfBlock || packet.size <= 0) return std::nullopt;
-  // libavformat tells the place of a block's contents: the number of the track,
-  // the time, the flags, and the packet (RFC 9559, section 10.1).
+  // libavformat states the place of a block's contents: the number of the
+  // track, the time, the flags, and the packet (RFC 9559, section 10.1).
   std::vector<uint8_t> block(kSizeOfBlock + kLongestNumber + kTimeBytes + 1 +
                              static_cast<size_t>(packet.size));
   const ssize_t got = bytes.ReadAt(packet.pos - kSizeOfBlock, block);

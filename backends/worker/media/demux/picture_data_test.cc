@@ -29,7 +29,7 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// Everything that libavformat tells of a file, as lines of text.
+// Everything that libavformat says of a file, as lines of text.
 using Told = std::vector<std::string>;
 
 void TellStreams(const AVFormatContext& format, Told& told) {

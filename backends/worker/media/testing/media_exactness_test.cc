@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares frames byte for byte with those of the ffmpeg command on this
-// machine. The decoding is in this process, so that sanitizers see it; samples
-// are decoded in a worker's, by tests/media:equals_ffmpeg_test.
+// Compares frames byte for byte with the ffmpeg command's on this machine. The
+// decoding is in this process, so that sanitizers see it; samples are decoded
+// in a worker's, by tests/media:equals_ffmpeg_test.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -7,8 +7,8 @@
 
 namespace bulkhead::sandbox {
 
-// Leaves this process no number for another descriptor while it lives. Those
-// that it has stay usable, and so does poll() with a few of them.
+// Keeps this process from opening any further descriptor, as long as the object
+// lives. Open descriptors stay usable, and so does poll() with a few of them.
 class NoDescriptorLeft {
  public:
   NoDescriptorLeft() {

@@ -41,8 +41,8 @@ constexpr char kLoopback[] = "127.0.0.1:";
 // scrapes. These take a thousand of them within Prometheus' 10 seconds.
 constexpr char kThreads[] = "128";
 constexpr char kRequestTimeoutMs[] = "1000";
-// Connections that were accepted and wait for a thread; with those of the
-// threads they stay below the usual limit of 1,024 descriptors.
+// Connections that were accepted and wait for a thread; with the
+// threads' own they stay below the usual limit of 1,024 descriptors.
 constexpr char kConnectionQueue[] = "512";
 // The kernel's limit (net.core.somaxconn) bounds it.
 constexpr char kListenBacklog[] = "4096";

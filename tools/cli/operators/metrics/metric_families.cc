@@ -55,7 +55,7 @@ ClientMetric HistogramOf(Labels labels, const DurationCounts& counts) {
   return metric;
 }
 
-// Collects the families in the order in which they are told.
+// Collects the families in the order in which they are written.
 class Families {
  public:
   explicit Families(const MetricTotals& totals) : totals_(totals) {}

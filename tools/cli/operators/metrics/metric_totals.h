@@ -70,7 +70,7 @@ class MetricTotals {
 
 // Returns the backends of a host, of a peer that names very many the first.
 std::span<const RunningBackend> ToldBackends(const RunningHost& host);
-// Returns the name of an application for labels: that of its program, without
+// Returns the name of an application for labels: its program's, without
 // directories or arguments.
 std::string ApplicationOf(const RunningHost& host);
 // Returns `text` as a label: at most 64 letters, digits and ".+-_".

@@ -13,14 +13,14 @@
 namespace bulkhead::cli::top {
 
 // Remembers for each backend and each session the last bad thing that an event
-// told of it: how its worker or its zygote ended, why the backend is in its
+// said of it: how its worker or its zygote ended, why the backend is in its
 // state, or where its pictures differ. A reading of `ps` only counts restarts.
 //
 // A session that gets another worker gets another number, and takes its cause
 // along: the next session that is opened on that device for that input is taken
 // to be it. A command makes an end of its backend's cause. An event names the
 // application, not its bulkheadd; the causes of two Hosts of one process are
-// therefore not told apart. Not thread-safe.
+// therefore not kept apart. Not thread-safe.
 class Causes {
  public:
   void Add(const std::vector<Event>& events);

@@ -12,7 +12,7 @@
 namespace bulkhead::cli::top {
 
 // Computes the frames per second of sessions from readings without a window,
-// each of which only has counts. A rate is that of the last two seconds or, of
+// each of which only has counts. A rate is over the last two seconds or, of
 // a slower series of readings, of the time between two of them.
 //
 //     Rates rates;

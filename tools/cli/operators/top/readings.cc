@@ -64,7 +64,7 @@ void Readings::Run() {
 }
 
 Readings::Reading Readings::Read() {
-  // First the events: a session that they tell of is in the reading.
+  // First the events: a session that they name is in the reading.
   FollowEvents();
   Result<RunningHosts> running = FindRunningHosts(milliseconds(0));
   if (!running) return {.table = {}, .error = running.error().message()};

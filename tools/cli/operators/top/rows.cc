@@ -86,7 +86,7 @@ std::string RateText(const std::optional<double>& rate) {
   return rate ? fmt::format("{:.1f} frames/s", *rate) : "? frames/s";
 }
 
-// Adds the rate of one session to that of all sessions of a row.
+// Adds the rate of one session to the sum of all sessions of a row.
 void AddRate(const RunningSession& session, std::optional<double>& sum) {
   if (!session.frames_per_second) return;
   sum = sum.value_or(0) + *session.frames_per_second;

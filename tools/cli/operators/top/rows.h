@@ -22,7 +22,7 @@ namespace bulkhead::cli::top {
 // trouble, and those without any, are in the order of `ps`: an application, its
 // backends, the sessions of each.
 //
-// The functions are pure. The texts of a row are those of other processes and
+// The functions are pure. The texts of a row come from other processes and
 // are cleaned and cut where they are shown (fit.h).
 
 // Says what is wrong with a row. The worst comes first.

@@ -37,7 +37,7 @@ struct ScreenLine {
   bool selected = false;
 };
 
-// Tells the owner of a View what to do after a key.
+// What the owner of a View has to do after a key.
 struct Action {
   enum class Kind { kNothing, kQuit, kCommand, kCrashes };
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/batch/attempt.h"
+
+#include <utility>
+
+namespace bulkhead::batch {
+namespace {
+
+bool IsLoss(Code code) {
+  return code == Code::kBackendLost || code == Code::kDeadlineExceeded ||
+         code == Code::kResourceExhausted || code == Code::kBackendUnavailable;
+}
+
+Verdict Without(Verdict::Kind kind, Status status) {
+  return {.kind = kind, .status = std::move(status)};
+}
+
+}  // namespace
+
+Attempt::Attempt(const Directory& directory, const Records& records,
+                 const Recipe& recipe, Item item, std::string path,
+                 std::string writer)
+    : directory_(directory),
+      records_(records),
+      recipe_(recipe),
+      item_(std::move(item)),
+      path_(std::move(path)),
+      writer_(std::move(writer)) {}
+
+std::optional<Verdict> Attempt::Begin(const std::function<bool()>& stopped) {
+  stamp_ = StampOf(path_);
+  if (Status status = CheckNames(item_, recipe_.suffix); !status.ok()) {
+    Outcome outcome{.status = std::move(status)};
+    if (recipe_.has_frames) outcome.frames = 0;
+    return Keep(MakeRecord(item_, item_.input, stamp_, std::nullopt, recipe_,
+                           outcome, std::nullopt),
+                false);
+  }
+  if (stamp_.bytes) {
+    Result<std::string> hash = Sha256OfFile(path_, stopped);
+    if (hash) sha256_ = *std::move(hash);
+  }
+  if (!sha256_) return std::nullopt;
+  auto poison = records_.FindPoison(item_, stamp_, *sha256_);
+  if (!poison) return std::nullopt;
+  directory_.Remove(item_.output);
+  return Keep(*std::move(poison), true);
+}
+
+Verdict Attempt::Finish(const Outcome& outcome) {
+  const Status& status = outcome.status;
+  if (!(StampOf(path_) == stamp_)) {
+    return Without(
+        Verdict::Kind::kLoss,
+        Status(Code::kInvalidArgument,
+               TextOf(item_.input) + " was changed while it was decoded"));
+  }
+  // Only a message of a writer names the output.
+  if (status.code() == Code::kSandboxUnavailable ||
+      status.message().find(output()) != std::string::npos) {
+    return Without(Verdict::Kind::kEnd, status);
+  }
+  if (IsLoss(status.code())) return Without(Verdict::Kind::kLoss, status);
+  records_.Remove(item_);
+  std::optional<uint64_t> output_bytes;
+  if (!status.ok()) {
+    directory_.Remove(item_.output);
+  } else if (recipe_.has_output) {
+    Status published = directory_.Publish(writer_, item_.output);
+    if (!published.ok()) {
+      return Without(Verdict::Kind::kEnd, std::move(published));
+    }
+    output_bytes = directory_.SizeOf(item_.output);
+  }
+  Verdict verdict = Keep(
+      MakeRecord(item_, path_, stamp_, sha256_, recipe_, outcome, output_bytes),
+      false);
+  if (verdict.kind == Verdict::Kind::kResult && sha256_ &&
+      status.code() == Code::kPoisonedInput) {
+    Result<bool> first = records_.WritePoison(verdict.record, writer_);
+    if (!first) return Without(Verdict::Kind::kEnd, first.error());
+    verdict.told_before = !*first;
+  }
+  return verdict;
+}
+
+Verdict Attempt::Keep(Record record, bool told_before) const {
+  Status written = records_.Write(item_, record, writer_);
+  if (!written.ok()) return Without(Verdict::Kind::kEnd, std::move(written));
+  return {.record = std::move(record), .told_before = told_before};
+}
+
+}  // namespace bulkhead::batch

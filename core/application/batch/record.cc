@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/application/batch/record.h"
+
+#include <bulkhead/version.h>
+
+#include <algorithm>
+#include <climits>
+#include <filesystem>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "core/base/text.h"
+
+namespace bulkhead::batch {
+namespace {
+
+template <typename Value>
+Record OrNull(const std::optional<Value>& value) {
+  return value ? Record(*value) : Record();
+}
+
+// Returns the text with \xHH for each byte that is not UTF-8, or is `escaped`.
+std::string Escaped(std::string_view text, std::optional<char> escaped) {
+  constexpr size_t kMostBytes = 4;
+  std::string result;
+  while (!text.empty()) {
+    // The shortest valid beginning is one character.
+    size_t bytes = 1;
+    while (bytes <= kMostBytes && !IsValidUtf8(text.substr(0, bytes))) {
+      ++bytes;
+    }
+    if (bytes > kMostBytes || text.front() == escaped) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      const auto byte = static_cast<uint8_t>(text.front());
+      result += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+      bytes = 1;
+    } else {
+      result += text.substr(0, bytes);
+    }
+    text.remove_prefix(bytes);
+  }
+  return result;
+}
+
+// Returns the record as it is read back: bytes that are not UTF-8 are replaced.
+Record AsWritten(const Record& record) { return Record::parse(LineOf(record)); }
+
+constexpr char kRecordSuffix[] = ".json";
+constexpr size_t kMostNameBytes = NAME_MAX;
+
+size_t NameBytesOf(const Item& item) {
+  return std::filesystem::path(item.output + kRecordSuffix)
+      .filename()
+      .string()
+      .size();
+}
+
+std::string RecordOf(const Item& item) {
+  // No output has a name below .batch.
+  const std::string name = NameBytesOf(item) <= kMostNameBytes
+                               ? item.output
+                               : ".batch/" + Sha256Of(item.output);
+  return ".batch/manifest/" + name + kRecordSuffix;
+}
+
+std::string PoisonOf(const std::string& sha256) {
+  return ".batch/poison/" + sha256 + ".json";
+}
+
+bool HasText(const Record& object_untrusted, const char* key) {
+  return object_untrusted.contains(key) && object_untrusted[key].is_string();
+}
+
+// Returns whether a record has what is read of records, of the kinds that it is
+// read as. Whoever shares the directory may have written it.
+bool IsSound(const Record& record_untrusted) {
+  if (!record_untrusted.is_object()) return false;
+  for (const char* key : {"input", "bytes", "modified_ns", "sha256", "options",
+                          "output", "error", "damage"}) {
+    if (!record_untrusted.contains(key)) return false;
+  }
+  const Record& sha256 = record_untrusted["sha256"];
+  const Record& error = record_untrusted["error"];
+  const Record& damage = record_untrusted["damage"];
+  const bool has_error =
+      error.is_object() && HasText(error, "code") && HasText(error, "message");
+  return HasText(record_untrusted, "input") &&
+         (sha256.is_null() || sha256.is_string()) &&
+         (error.is_null() || has_error) && damage.is_array() &&
+         std::all_of(damage.begin(), damage.end(), [](const Record& range) {
+           return range.is_object() &&
+                  (!range.contains("kind") || HasText(range, "kind"));
+         });
+}
+
+std::optional<Record> ReadRecord(const Directory& directory,
+                                 const std::string& relative) {
+  const auto text = directory.Read(relative);
+  return text ? ParseRecord(*text) : std::nullopt;
+}
+
+// Returns true if `name` is the device that the user calls `device`, or the
+// first of its devices.
+bool IsDevice(const std::string& name, const std::string& backend,
+              std::string device) {
+  if (device.starts_with(backend + "/")) device.erase(0, backend.size() + 1);
+  return name == device || name.starts_with(device + ":");
+}
+
+void Replace(std::string& text, const std::string& from,
+             const std::string& to) {
+  if (from.empty()) return;
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
+       at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+}  // namespace
+
+std::string LineOf(const Record& record) {
+  return record.dump(-1, ' ', true, Record::error_handler_t::replace) + "\n";
+}
+
+std::optional<Record> ParseRecord(const std::string& line_untrusted) {
+  Record record_untrusted = Record::parse(line_untrusted, nullptr, false);
+  if (!IsSound(record_untrusted)) return std::nullopt;
+  return record_untrusted;
+}
+
+std::string TextOf(std::string_view path) { return Escaped(path, '\\'); }
+
+Result<Record> MakersForRecords(Host& host, const std::string& device) {
+  const Result<BackendReport> report = host.Backends();
+  if (!report) return report.error();
+  for (const BackendInfo& backend : report->backends) {
+    for (const DeviceInfo& info : backend.devices) {
+      if (!IsDevice(info.name, backend.name, device)) continue;
+      return Record{{"versions",
+                     {{"bulkhead", LibraryVersion()},
+                      {"backend", backend.distribution + " " + backend.version},
+                      {"device", info.description}}},
+                    {"sandbox_tier", SandboxTierName(backend.tier)}};
+    }
+  }
+  return Status(Code::kNotFound, "there is no device " + device);
+}
+
+Record MakeRecord(const Item& item, const std::string& path,
+                  const FileStamp& stamp,
+                  const std::optional<std::string>& sha256,
+                  const Recipe& recipe, const Outcome& outcome,
+                  const std::optional<uint64_t>& output_bytes) {
+  Record record{{"input", TextOf(item.input)},
+                {"bytes", OrNull(stamp.bytes)},
+                {"modified_ns", OrNull(stamp.modified_ns)},
+                {"sha256", OrNull(sha256)},
+                {"options", recipe.options}};
+  record.update(recipe.makers);
+  const bool has_output = outcome.status.ok() && recipe.has_output;
+  record["output"] = has_output ? Record(TextOf(item.output)) : Record();
+  record["output_bytes"] = OrNull(output_bytes);
+  record["error"] = nullptr;
+  if (!outcome.status.ok()) {
+    std::string message = Escaped(outcome.status.message(), std::nullopt);
+    Replace(message, Escaped(path, std::nullopt), TextOf(item.input));
+    record["error"] = {{"code", CodeName(outcome.status.code())},
+                       {"message", message}};
+  }
+  record["frames"] = OrNull(outcome.frames);
+  record["frame_count"] = OrNull(outcome.frame_count);
+  record["frame_count_from_header"] = OrNull(outcome.frame_count_from_header);
+  record["damage"] = Record::array();
+  for (const DamagedRange& range : outcome.damage) {
+    record["damage"].push_back(FactsOf(range));
+  }
+  for (const DamagedSamples& samples : outcome.damaged_samples) {
+    record["damage"].push_back(FactsOf(samples));
+  }
+  record["restarts"] = outcome.restarts;
+  record["failover"] = FactsOf(outcome.failover);
+  return AsWritten(record);
+}
+
+Status CheckNames(const Item& item, const std::string& suffix) {
+  const size_t bytes = NameBytesOf(item);
+  if (bytes <= kMostNameBytes) return Status();
+  const std::string added = "." + suffix + kRecordSuffix;
+  return Status(Code::kBadInput,
+                item.input + ": its name is too long: with " + added +
+                    ", which its record adds, it has " + std::to_string(bytes) +
+                    " bytes, and a name can have " +
+                    std::to_string(kMostNameBytes) + "; rename the file, to " +
+                    std::to_string(kMostNameBytes - added.size()) +
+                    " bytes at most");
+}
+
+Code CodeNamed(std::string_view name) {
+  for (uint16_t i = 0; i <= static_cast<uint16_t>(Code::kCancelled); ++i) {
+    const Code code = static_cast<Code>(i);
+    if (name == CodeName(code)) return code;
+  }
+  return Code::kInternal;
+}
+
+Code CodeOf(const Record& record) {
+  const Record& error = record.at("error");
+  if (error.is_null()) return Code::kOk;
+  return CodeNamed(error.is_object() ? error.value("code", "") : "");
+}
+
+std::optional<Record> Records::Find(const Item& item,
+                                    const FileStamp& stamp) const {
+  std::optional<Record> record = ReadRecord(directory_, RecordOf(item));
+  if (!record || !stamp.bytes || (*record)["sha256"].is_null()) {
+    return std::nullopt;
+  }
+  const Record wanted{{"input", TextOf(item.input)},
+                      {"bytes", OrNull(stamp.bytes)},
+                      {"modified_ns", OrNull(stamp.modified_ns)},
+                      {"options", options_}};
+  const Record written = AsWritten(wanted);
+  for (const auto& [key, value] : written.items()) {
+    if ((*record)[key] != value) return std::nullopt;
+  }
+  if (!(*record)["output"].is_null()) {
+    const auto bytes = directory_.SizeOf(item.output);
+    if (!bytes) return std::nullopt;
+    const Record then = record->value("output_bytes", Record());
+    if (!then.is_null() && then != *bytes) return std::nullopt;
+  }
+  return record;
+}
+
+bool Records::Has(const Item& item) const {
+  return directory_.Has(RecordOf(item));
+}
+
+void Records::Remove(const Item& item) const {
+  directory_.Remove(RecordOf(item));
+}
+
+Status Records::Write(const Item& item, const Record& record,
+                      const std::string& writer) const {
+  return directory_.Write("record-" + writer, RecordOf(item), LineOf(record));
+}
+
+std::optional<Record> Records::FindPoison(const Item& item,
+                                          const FileStamp& stamp,
+                                          const std::string& sha256) const {
+  auto record = ReadRecord(directory_, PoisonOf(sha256));
+  if (!record || (*record)["options"] != options_) return std::nullopt;
+  if (CodeOf(*record) != Code::kPoisonedInput) return std::nullopt;
+  const std::string input = TextOf(item.input);
+  std::string message = (*record)["error"].value("message", "");
+  Replace(message, (*record)["input"].get<std::string>(), input);
+  (*record)["error"]["message"] = message;
+  (*record)["input"] = input;
+  (*record)["bytes"] = OrNull(stamp.bytes);
+  (*record)["modified_ns"] = OrNull(stamp.modified_ns);
+  (*record)["restarts"] = 0;  // It was not decoded.
+  return record;
+}
+
+Result<bool> Records::WritePoison(const Record& record,
+                                  const std::string& writer) const {
+  const std::string sha256 = record.at("sha256").get<std::string>();
+  // What was poison with other options says nothing of these.
+  const auto known = ReadRecord(directory_, PoisonOf(sha256));
+  if (known && (*known)["options"] != options_) {
+    directory_.Remove(PoisonOf(sha256));
+  }
+  return directory_.WriteNew("poison-" + writer, PoisonOf(sha256),
+                             LineOf(record));
+}
+
+}  // namespace bulkhead::batch

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "core/include/bulkhead/audio_decoder.h"
+#include "core/include/bulkhead/host_options.h"
+#include "core/include/bulkhead/status.h"
+#include "core/include/bulkhead/video_options.h"
+
+namespace bulkhead::session {
+
+// Return kInvalidArgument for options that no stream can be opened with,
+// whatever the input and the device. `name` is the source's.
+Status CheckOptions(const std::string& name, const VideoOptions& options,
+                    const Limits& limits);
+Status CheckOptions(const std::string& name, const AudioOptions& options);
+
+}  // namespace bulkhead::session

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/python/bindings/batch.h"
+
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bulkhead/damage.h"
+#include "bulkhead/host.h"
+#include "core/application/batch/attempt.h"
+#include "core/application/batch/plan.h"
+#include "core/application/batch/record.h"
+#include "core/application/batch/summary.h"
+#include "core/python/bindings/errors.h"
+#include "core/python/bindings/gil.h"
+#include "core/python/bindings/strings.h"
+
+namespace bulkhead::python {
+namespace {
+
+namespace py = pybind11;
+using Released = py::call_guard<WithoutGil>;
+
+// An Item as Python has it: its input and its output.
+using ItemPair = std::pair<std::string, std::string>;
+
+batch::Item ItemOf(ItemPair pair) {
+  return {std::move(pair.first), std::move(pair.second)};
+}
+
+// Throws an OSError unless the directory took what was written to it.
+void CheckDirectory(const Status& status) {
+  if (status.ok()) return;
+  const WithGil gil;
+  PyErr_SetObject(PyExc_OSError, Shown(status.message()).ptr());
+  throw py::error_already_set();
+}
+
+// One use of an output directory, with the options of its records.
+struct Batch {
+  Batch(const std::string& path, const std::string& options_json)
+      : options(batch::Record::parse(options_json)) {
+    auto opened = batch::Directory::Open(path);
+    if (!opened) CheckDirectory(opened.error());
+    directory = *std::move(opened);
+    records.emplace(*directory, options);
+  }
+
+  const batch::Record options;
+  std::unique_ptr<batch::Directory> directory;
+  std::optional<batch::Records> records;
+};
+
+struct Attempt {
+  Attempt(std::shared_ptr<Batch> its_batch, batch::Item item, std::string path,
+          batch::Recipe its_recipe)
+      : owner(std::move(its_batch)),
+        recipe(std::move(its_recipe)),
+        attempt(*owner->directory, *owner->records, recipe, std::move(item),
+                std::move(path), "0"),
+        known(attempt.Begin([] { return false; })) {
+    if (known && known->kind == batch::Verdict::Kind::kEnd) {
+      CheckDirectory(known->status);
+    }
+  }
+
+  const std::shared_ptr<Batch> owner;
+  const batch::Recipe recipe;
+  batch::Attempt attempt;
+  const std::optional<batch::Verdict> known;
+};
+
+// `code` is empty if the input was decoded.
+batch::Verdict Finish(Attempt& self, const std::string& code,
+                      std::string message, std::optional<uint64_t> frames,
+                      std::optional<uint64_t> frame_count,
+                      std::optional<uint64_t> frame_count_from_header,
+                      const py::list& damage, uint64_t restarts) {
+  batch::Outcome outcome;
+  if (!code.empty()) {
+    outcome.status = Status(batch::CodeNamed(code), std::move(message));
+  }
+  outcome.frames = frames;
+  outcome.frame_count = frame_count;
+  outcome.frame_count_from_header = frame_count_from_header;
+  outcome.restarts = restarts;
+  for (const py::handle found : damage) {
+    if (py::isinstance<DamagedRange>(found)) {
+      outcome.damage.push_back(found.cast<DamagedRange>());
+    } else {
+      outcome.damaged_samples.push_back(found.cast<DamagedSamples>());
+    }
+  }
+  const WithoutGil released;
+  batch::Verdict verdict = self.attempt.Finish(outcome);
+  if (verdict.kind == batch::Verdict::Kind::kEnd) {
+    CheckDirectory(verdict.status);
+  }
+  return verdict;
+}
+
+batch::Record Parsed(const std::string& line) {
+  return batch::ParseRecord(line).value();
+}
+
+}  // namespace
+
+void DefineBatch(py::module_& module) {
+  module.def(
+      "plan_outputs",
+      [](std::vector<std::string> inputs, const std::string& relative_to,
+         const std::string& suffix) {
+        std::vector<ItemPair> items;
+        for (batch::Item& item : ValueOf(
+                 batch::PlanOutputs(std::move(inputs), relative_to, suffix))) {
+          items.emplace_back(std::move(item.input), std::move(item.output));
+        }
+        return items;
+      },
+      py::arg("inputs"), py::arg("relative_to"), py::arg("suffix"));
+  module.def(
+      "record_text",
+      [](const std::string& path) { return batch::TextOf(path); },
+      py::arg("path"));
+  module.def(
+      "batch_makers",
+      [](Host& host, const std::string& device) {
+        return ValueOf(batch::MakersForRecords(host, device)).dump();
+      },
+      Released(), py::arg("host"), py::arg("device"));
+
+  py::class_<batch::Verdict>(module, "BatchVerdict",
+                             "The end of an attempt: a result or a loss.")
+      .def_property_readonly(
+          "record",
+          [](const batch::Verdict& self) {
+            return self.record.is_null()
+                       ? std::nullopt
+                       : std::optional(batch::LineOf(self.record));
+          })
+      .def_readonly("told_before", &batch::Verdict::told_before)
+      .def_property_readonly("code",
+                             [](const batch::Verdict& self) {
+                               return std::string(CodeName(self.status.code()));
+                             })
+      .def_property_readonly("message", [](const batch::Verdict& self) {
+        return Shown(self.status.message());
+      });
+  py::class_<Attempt>(module, "BatchAttempt", "One attempt at one input.")
+      .def_readonly("known", &Attempt::known)
+      .def_property_readonly(
+          "output", [](const Attempt& self) { return self.attempt.output(); })
+      .def("finish", &Finish, py::arg("code"), py::arg("message"),
+           py::arg("frames"), py::arg("frame_count"),
+           py::arg("frame_count_from_header"), py::arg("damage"),
+           py::arg("restarts"));
+  py::class_<Batch, std::shared_ptr<Batch>>(module, "Batch",
+                                            "The output directory of a batch.")
+      .def(py::init<const std::string&, const std::string&>(), Released(),
+           py::arg("directory"), py::arg("options"))
+      .def(
+          "find",
+          [](const Batch& self, ItemPair item, const std::string& path) {
+            const auto found = self.records->Find(ItemOf(std::move(item)),
+                                                  batch::StampOf(path));
+            return found ? std::optional(batch::LineOf(*found)) : std::nullopt;
+          },
+          Released(), py::arg("item"), py::arg("path"))
+      .def(
+          "begin",
+          [](std::shared_ptr<Batch> self, ItemPair item,
+             const std::string& path, const std::string& suffix,
+             const std::string& makers, bool has_frames) {
+            batch::Recipe recipe{.options = self->options,
+                                 .makers = batch::Record::parse(makers),
+                                 .suffix = suffix,
+                                 .has_frames = has_frames};
+            return std::make_unique<Attempt>(std::move(self),
+                                             ItemOf(std::move(item)), path,
+                                             std::move(recipe));
+          },
+          Released(), py::arg("item"), py::arg("path"), py::arg("suffix"),
+          py::arg("makers"), py::arg("has_frames"))
+      .def(
+          "join",
+          [](const Batch& self) { CheckDirectory(self.directory->Join()); },
+          Released());
+
+  py::class_<batch::Summary>(module, "BatchSummary",
+                             "Counts the results of a batch.")
+      .def(py::init<uint64_t>(), py::arg("files"))
+      .def(
+          "count_earlier",
+          [](batch::Summary& self, const std::string& record) {
+            self.CountEarlier(Parsed(record));
+          },
+          py::arg("record"))
+      .def(
+          "count_result",
+          [](batch::Summary& self, const std::string& record,
+             bool told_before) {
+            return self.CountResult(Parsed(record), told_before);
+          },
+          py::arg("record"), py::arg("told_before"))
+      .def(
+          "count_loss",
+          [](batch::Summary& self, ItemPair item, const std::string& code,
+             const std::string& message) {
+            self.CountLoss(ItemOf(std::move(item)),
+                           Status(batch::CodeNamed(code), message));
+          },
+          py::arg("item"), py::arg("code"), py::arg("message"))
+      .def("progress_line", &batch::Summary::ProgressLine)
+      .def("lines", &batch::Summary::Lines, py::arg("of_missing"))
+      .def("facts", [](const batch::Summary& self) {
+        return self.Facts().dump(
+            -1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+      });
+}
+
+}  // namespace bulkhead::python

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/supervisor/catalog/operator_commands.h"
+
+#include <utility>
+
+namespace bulkhead::catalog {
+
+kj::Promise<Status> OperatorCommands::Execute(const std::string& name,
+                                              Action action) {
+  return catalog_.AskPlaces().then([this, name, action] {
+    catalog_.RefreshAll();
+    return ExecuteNow(name, action);
+  });
+}
+
+kj::Promise<Status> OperatorCommands::ExecuteNow(const std::string& name,
+                                                 Action action) {
+  auto named = catalog_.Named(name);
+  // A quarantined backend may be one that only another application finds.
+  const bool lifted =
+      action == Action::RESTART && context_.quarantine.LiftNamed(name);
+  if (!named) return lifted ? Status() : named.error();
+  const BackendPointer& backend = *named;
+  switch (action) {
+    case Action::RESTART:
+      return backend->lifecycle().Restart().then(
+          [lifted](Status restarted) { return lifted ? Status() : restarted; });
+    case Action::RELOAD:
+      return Reload(backend);
+    case Action::DISABLE:
+      return Disable(*backend);
+    case Action::ENABLE:
+      return Enable(*backend);
+  }
+  return Status(Code::kUnsupported, "bulkheadd does not know this command");
+}
+
+kj::Promise<Status> OperatorCommands::Disable(backend::Backend& backend) {
+  const Status kept = context_.disabled.Add(backend.candidate().name());
+  return backend.lifecycle().Disable().then([kept](Status disabled) {
+    if (!disabled.ok() || kept.ok()) return disabled;
+    return Status(kept.code(),
+                  "it is disabled in this application only, and only until "
+                  "its bulkheadd ends: " +
+                      kept.message());
+  });
+}
+
+kj::Promise<Status> OperatorCommands::Enable(backend::Backend& backend) {
+  const Status lifted = context_.disabled.Remove(backend.candidate().name());
+  return backend.lifecycle().Enable().then(
+      [lifted](Status enabled) { return enabled.ok() ? lifted : enabled; });
+}
+
+kj::Promise<Status> OperatorCommands::Reload(BackendPointer backend) {
+  return backend->lifecycle()
+      .Reload()
+      .then([this](Status reloaded) -> kj::Promise<Status> {
+        if (!reloaded.ok()) return reloaded;
+        // What a start that was joined has loaded may be outdated already.
+        return catalog_.AskPlaces().then([this] {
+          catalog_.Refresh();
+          return Status();
+        });
+      })
+      .attach(BackendPointer(backend));
+}
+
+}  // namespace bulkhead::catalog

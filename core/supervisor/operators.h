@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <kj/async-unix.h>
+#include <kj/async.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "core/supervisor/catalog/catalog.h"
+#include "core/supervisor/catalog/operator_commands.h"
+#include "core/supervisor/shadow/shadowed_streams.h"
+#include "core/supervisor/sockets/event_socket.h"
+#include "core/supervisor/sockets/operator_socket.h"
+#include "core/supervisor/start_services.h"
+#include "ipc/schema/control.capnp.h"
+
+namespace bulkhead::supervisor {
+
+// Lets operators of the same user look, follow and command, over a socket of
+// their own (operator_socket.h); the application may ask for the same. An
+// operator that makes another request, or too many requests, loses the
+// connection.
+//
+// Bound to the event loop's thread.
+class Operators : private kj::TaskSet::ErrorHandler {
+ public:
+  // The application, as operators see it.
+  struct Application {
+    pid_t pid;
+    kj::TimePoint born;  // the time at which its bulkheadd was started
+  };
+
+  // All must outlive this object.
+  Operators(Application application, StartServices& services,
+            catalog::Catalog& catalog, const shadow::ShadowedStreams& shadows);
+  KJ_DISALLOW_COPY(Operators);
+
+  // Answers describeHost, nextEvents or command.
+  kj::Promise<void> Answer(sockets::EventSocket& connection,
+                           ipc::schema::HostRequest::Reader request);
+
+ private:
+  // Counts the requests of one operator within a second.
+  struct RequestBudget {
+    kj::TimePoint since;
+    uint32_t requests = 0;
+  };
+
+  // Serves one operator: only certain requests, and not too many.
+  kj::Promise<void> Serve(std::shared_ptr<sockets::EventSocket> connection,
+                          RequestBudget budget);
+  kj::Promise<void> Command(sockets::EventSocket& connection,
+                            ipc::schema::BackendCommand::Reader command);
+  kj::Promise<void> AnswerEvents(sockets::EventSocket& connection,
+                                 ipc::schema::EventsRequest::Reader request);
+  void DescribeHost(ipc::schema::HostDescription::Builder out);
+  void taskFailed(kj::Exception&& exception) override;
+
+  const Application application_;
+  StartServices& services_;
+  const backend::StartContext& context_;
+  catalog::Catalog& catalog_;
+  const shadow::ShadowedStreams& shadows_;
+  catalog::OperatorCommands commands_;
+  std::optional<sockets::OperatorSocket> socket_;  // empty if it cannot listen
+};
+
+}  // namespace bulkhead::supervisor

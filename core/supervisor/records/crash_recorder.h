@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/crashes/crash_store.h"
+#include "core/discovery/discover.h"
+#include "core/include/bulkhead/crashes.h"
+#include "core/include/bulkhead/diagnostic.h"
+#include "core/supervisor/blame/culprit.h"
+#include "core/supervisor/blame/process_exit.h"
+#include "core/supervisor/records/log_tail.h"
+#include "core/supervisor/records/session_facts.h"
+#include "core/supervisor/sandbox/policy.h"
+
+namespace bulkhead::records {
+
+// The backend of a process that ended, and what its zygote left.
+struct EndedBackend {
+  const discovery::BackendCandidate& candidate;
+  sandbox::Tier tier;
+  uint32_t deadline_ms;  // the deadline of the backend's start
+  // The number of the incarnation, and its log; null if it is not known any
+  // more.
+  uint32_t life = 0;
+  LogTail* log = nullptr;
+  // How the zygote ended, if it did, and the same in words.
+  ExitReport zygote_report = {};
+  std::string zygote_end = {};
+  // The worker's own log; null if it wrote to the log of the incarnation.
+  LogTail* worker_log = nullptr;
+};
+
+// Writes the crash records (core/crashes) of one application. Combines the
+// facts that bulkheadd has about a backend with those that the host reports.
+//
+// A storm of crashes is limited: kAtOnce records, then one every kPause.
+// Crashes in between are counted, and the next record has their number, or the
+// last one if none follows. The event loop waits while a record is written (2
+// ms measured under ten times the usual load), but not for the disk. A record
+// that cannot be written is dropped. problem() has the crashes without a
+// record, for operators; See() has the words for whoever reads of a crash.
+//
+// Bound to the event loop's thread.
+class CrashRecorder {
+ public:
+  static constexpr uint32_t kAtOnce = 32;
+  static constexpr std::chrono::seconds kPause{2};
+  using Time = std::chrono::steady_clock::time_point;
+
+  // `state_directory` is empty if no records are wanted. `application` is the
+  // application's pidfd, borrowed for the call.
+  CrashRecorder(const std::string& state_directory, int application);
+  ~CrashRecorder();
+  CrashRecorder(const CrashRecorder&) = delete;
+  CrashRecorder& operator=(const CrashRecorder&) = delete;
+
+  // Returns whether an exit is worth a record. Two kinds of exit are not: a
+  // SIGKILL that is nobody's fault, and the end of a shared worker that was
+  // recorded before.
+  static bool IsWorthy(const blame::ProcessExit& exit, blame::Culprit culprit);
+
+  // Each of these returns the number of the record, or 0 if there is none.
+  uint64_t RecordWorker(const EndedBackend& backend, const SessionFacts& facts,
+                        blame::Culprit culprit, ExitReport end);
+  // Records a failed start of the zygote or, if `probing`, of the worker that
+  // counts the devices. Records no failure that is nobody's fault.
+  uint64_t RecordStart(const EndedBackend& backend, bool probing,
+                       blame::Culprit culprit, const Status& cause);
+  uint64_t RecordZygote(const EndedBackend& backend);
+  // Returns "; see `bulkhead crashes show N`" for the record that the last of
+  // the calls above returned. If none was made or could be written, returns
+  // why.
+  std::string See(uint64_t crash) const;
+  // Returns how many crashes have no record because there were too many, how
+  // many because it could not be written, and why the last one could not;
+  // nullopt if all have one.
+  std::optional<Diagnostic> problem() const;
+  // Adds the outcome of the session to a record that this object wrote.
+  void SetOutcome(uint64_t crash, const std::string& outcome);
+
+ private:
+  bool TakeAllowance();
+  uint64_t Record(const EndedBackend& backend, Crash crash);
+  // Adds the number of crashes without a record to the latest record.
+  void TellUnrecorded();
+
+  const crashes::CrashStore store_;
+  Crash::Application application_;
+  uint32_t allowance_ = kAtOnce;
+  Time refilled_ = std::chrono::steady_clock::now();
+  uint64_t unrecorded_ = 0;  // since the latest record
+  uint64_t latest_ = 0;      // the number of the latest record; 0 if none
+  std::set<uint64_t> open_;  // the records without an outcome
+  const std::string directory_;
+  uint64_t skipped_ = 0;  // not recorded, since there were too many
+  uint64_t lost_ = 0;     // not recorded, since it could not be written
+  Status last_loss_;  // why the last record that was lost could not be written
+  std::string unseen_;  // why the latest crash has no record; empty if it has
+};
+
+}  // namespace bulkhead::records

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/cli/batch/batch_recipe.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace bulkhead::cli {
+namespace {
+
+const char* NameOf(OnCorrupt on_corrupt) {
+  static constexpr std::array kNames = {"error", "skip", "nearest", "show"};
+  return kNames.at(static_cast<size_t>(on_corrupt));
+}
+
+}  // namespace
+
+batch::Record OptionsForRecords(const DecodeOptions& options,
+                                const GlobalOptions& global,
+                                const std::string& format) {
+  batch::Record record{
+      {"format", format},
+      {"device", options.video.device.empty() ? "cpu" : options.video.device},
+      {"on_corrupt", NameOf(options.video.on_corrupt)}};
+  for (const auto& [name, value] :
+       {std::pair{"on_failure", &options.video.on_failure},
+        {"frames", &options.frames},
+        {"at", &options.at},
+        {"times", &options.times},
+        {"fps", &options.fps},
+        {"dtype", &options.dtype},
+        {"pixel_format", &options.pixel_format},
+        {"allow", &global.allow}}) {
+    if (!value->empty()) record[name] = *value;
+  }
+  for (const auto& [name, values] :
+       {std::pair{"transforms", &options.transform_words},
+        {"options", &options.backend_options},
+        {"allow_containers", &global.allow_containers},
+        {"allow_codecs", &global.allow_codecs}}) {
+    if (!values->empty()) record[name] = *values;
+  }
+  for (const auto& [name, value] :
+       {std::pair{"stream", &options.video.stream_index},
+        {"sample_rate", &options.sample_rate},
+        {"channels", &options.channels}}) {
+    if (*value) record[name] = **value;
+  }
+  for (const auto& [name, value] :
+       {std::pair{"best_stream",
+                  options.video.stream_choice == StreamChoice::kBest},
+        {"audio", options.audio},
+        {"no_autoscale", !options.video.autoscale}}) {
+    if (value) record[name] = true;
+  }
+  if (options.video.threads != 1) record["threads"] = options.video.threads;
+  return batch::Record::parse(batch::LineOf(record));
+}
+
+batch::Outcome OutcomeOf(const DecodeJob& job, const FileOutcome& outcome) {
+  batch::Outcome result{
+      .status = outcome.status,
+      .frame_count = outcome.frame_count,
+      .frame_count_from_header = outcome.frame_count_from_header,
+      .damage = outcome.damage,
+      .damaged_samples = outcome.damaged_samples,
+      .restarts = outcome.recovery.restarts,
+      .failover = outcome.recovery.failover};
+  if (!job.audio) result.frames = outcome.frames;
+  return result;
+}
+
+}  // namespace bulkhead::cli
