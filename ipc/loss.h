@@ -9,7 +9,7 @@
 
 namespace bulkhead::ipc {
 
-// What a worker reports as lost of a stream, and the host keeps. Travels as
+// Losses of a stream, which a worker reports and the host keeps. They travel as
 // UnseenFrame and LostSamples in schema/session.capnp.
 
 // Frames that do not come or, with the sign of a note, a packet that is odd in
@@ -28,7 +28,7 @@ struct Loss {
   // The offset after the bytes among which the packets are, if they are not
   // known or not in the index; -1: unknown.
   int64_t end_position = -1;
-  // Of a file that is cut off: the size that its header states; -1: unknown.
+  // The size that the header of a file states, if it is cut off; -1: unknown.
   int64_t declared_size = -1;
 };
 
@@ -46,8 +46,8 @@ struct LostSamples {
   // stopped (kStopped); may be empty.
   std::string words = {};
   bool estimated = false;  // nothing in the file states `count` exactly
-  // Of a file that is cut off, what its headers state: the size that it should
-  // have, or else the number of samples; -1 otherwise.
+  // The size that the headers of a file state, or else its number of samples,
+  // if the file is cut off; -1 otherwise.
   int64_t declared_size = -1;
   int64_t declared_samples = -1;
 };

@@ -35,7 +35,7 @@ _USABLE = {
     "marked_frames": ("BULKHEAD_TEST_MARKS", "$(rootpath {})", "//tests/media:marked_frames_main", []),
 }
 
-# What nearly every test needs.
+# The libraries that nearly every test needs.
 _DEPS = [
     "//core:bulkhead",
     "//tests/media",

@@ -59,7 +59,7 @@ Struct TakeSized(const Struct& source) {
   return copy;
 }
 
-// What a call ended with: a result, and after a failure the sentence that
+// The end of a call: a result, and after a failure the sentence that
 // last_error returns. A bulkhead_result alone is an Outcome without a sentence.
 struct Outcome {
   Outcome(bulkhead_result of_call = BULKHEAD_OK, std::string about = {})
@@ -111,7 +111,7 @@ Outcome Guard(const Call& call) noexcept {
   }
 }
 
-// What the pointer to a bulkhead_decoder points to.
+// The object to which the pointer to a bulkhead_decoder points.
 template <typename Decoder>
 struct Stream {
   // The first member, so destroyed last: the decoder keeps a reference to it.

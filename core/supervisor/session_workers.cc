@@ -21,7 +21,7 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-// How long an application that saw its worker end waits for the reason.
+// The time that an application that saw its worker end waits for the reason.
 constexpr milliseconds kExitPatience{2'000};
 
 // `stopped` says whether the worker was stopped when it was killed.

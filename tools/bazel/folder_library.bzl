@@ -9,7 +9,7 @@ library, which has all sources that no target above it has.
 
 load(":layers.bzl", "check_layers", "ground")
 
-# What folder_library has declared, and not somebody else under the same name.
+# Marks what folder_library has declared, and not somebody else under the same name.
 _TAG = "folder_library"
 
 def sources_above():

@@ -38,7 +38,7 @@ SUPERVISOR = [
     "core/supervisor",
 ]
 
-# What a folder may use of the others.
+# The top folders that each may use.
 _ABOVE = {
     "core": ["core", "ipc"],
     "ipc": ["ipc"],
@@ -47,7 +47,7 @@ _ABOVE = {
     "tests": ["tests", "tools", "core", "ipc", "backends"],
 }
 
-# What all libraries and unit tests below a folder stand on, but for those named after
+# The ground of all libraries and unit tests below a folder, but for those named after
 # it, which are lower.
 _STANDS_ON = {
     "core": (["//core/base", "//ipc"], ["core/base", "core/include"]),

@@ -15,7 +15,7 @@
 
 namespace bulkhead::batch {
 
-// How an attempt at an input has ended. It is one of three things. What is
+// The end of an attempt at an input. It is one of three things. What is
 // wrong with the file is its result: it gets a record, and nobody tries it
 // again. What is wrong with the backend or with the time that it had is a loss:
 // it gets no record, and may be tried again. A disk that takes no output, or a

@@ -11,7 +11,7 @@
 
 namespace bulkhead::batch {
 
-// What became of one input in the hands of a decoder.
+// The outcome of one input in the hands of a decoder.
 struct Outcome {
   Status status;
   std::optional<uint64_t> frames;  // nullopt: what was decoded has none.

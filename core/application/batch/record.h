@@ -29,7 +29,7 @@ std::string TextOf(std::string_view path);
 // the tier of the sandbox in which the backend runs.
 Result<Record> MakersForRecords(Host& host, const std::string& device);
 
-// What all inputs of a batch have in common.
+// Holds what all inputs of a batch have in common.
 struct Recipe {
   Record options;      // Those that change an output, as they were given.
   Record makers;       // MakersForRecords()

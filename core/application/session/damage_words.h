@@ -11,7 +11,7 @@
 
 namespace bulkhead::session {
 
-// How errors describe damage. Pure functions.
+// The words by which errors describe damage. Pure functions.
 
 // Returns how an error about damage quotes the backend, or libavformat where
 // that stopped; nothing if there are no words.

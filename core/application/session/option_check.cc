@@ -11,7 +11,7 @@
 namespace bulkhead::session {
 namespace {
 
-// What libavcodec's slice and frame threads can have.
+// The most that libavcodec's slice and frame threads can have.
 constexpr uint32_t kMostThreads = 64;
 
 }  // namespace

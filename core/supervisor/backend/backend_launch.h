@@ -68,7 +68,7 @@ struct StartContext {
   const DecodingCheck& decoding;
   const records::HostCounters& counters;
   records::KeptCounts& counts;
-  // By distribution, whether a life of one of its backends had media.
+  // Says of a distribution whether a life of one of its backends had media.
   std::map<std::string, bool>& met_media;
 };
 

@@ -87,10 +87,10 @@ class Clones {
   kj::Promise<Result<Worker>> Clone(Kind kind, ipc::UniqueFd socket,
                                     std::chrono::milliseconds timeout,
                                     const sandbox::MemoryAllowance& memory);
-  // What the zygote answers.
+  // Take what the zygote answers.
   Status OnCloned(ipc::schema::Cloned::Reader cloned_untrusted);
   Status OnCloneFailed(ipc::schema::CloneFailed::Reader failed_untrusted);
-  // What the reaper says of a process that the zygote named.
+  // Take what the reaper says of a process that the zygote named.
   void OnWatched(pid_t pid, ipc::UniqueFd pidfd);
   void OnRefused(pid_t pid);
   void OnStarved(pid_t pid, const Status& why);
@@ -114,9 +114,9 @@ class Clones {
     // The descriptors that the worker gets, and the zygote must not have.
     std::optional<sandbox::ExpectedCalls::WorkerDescriptors> descriptors;
     std::unique_ptr<records::LogTail> log;  // null if it writes to the zygote's
-    // Why a descriptor could not be sent, if it was tried in vain.
+    // The reason why a descriptor could not be sent, if that was tried in vain.
     std::optional<Status> starved;
-    // When the zygote must have named it.
+    // The time by which the zygote must have named it.
     kj::TimePoint until = kj::origin<kj::TimePoint>();
   };
 

@@ -28,8 +28,8 @@ class DecodingCheck {
     // memory, tasks, processors or time were short or somebody ended a process
     // (ProvesNothing()), and otherwise the failure of the backend.
     Status status;
-    // Why nothing was decoded although the check passed, for people; empty if
-    // something was.
+    // The reason why nothing was decoded if the check passed, for people; empty
+    // if something was.
     std::string unchecked = {};
     // False if no process was started. Then the installed files may differ from
     // the files that serve.

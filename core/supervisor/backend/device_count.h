@@ -16,14 +16,14 @@
 
 namespace bulkhead::backend {
 
-// What came of a worker that was to count the devices of a backend.
+// The outcome of a worker that was to count the devices of a backend.
 struct DeviceCount {
   Status status;
   std::vector<CountedDevice> devices = {};
   // The culprit of a failure; empty if the worker itself said why it cannot
   // count them.
   std::optional<blame::Culprit> culprit = std::nullopt;
-  // How far it came: a failure before kCounting is not the worker's.
+  // The step that it reached: a failure before kCounting is not the worker's.
   enum class Step { kPreparing, kCloning, kCounting };
   Step step = Step::kCounting;
 };

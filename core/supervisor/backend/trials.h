@@ -85,7 +85,7 @@ class Trials : public blame::BlameSubject {
     bool under_way = false;
     uint32_t sessions = 0;  // those that it answers
     DeviceFate fate;
-    // When it was over.
+    // The time at which it was over.
     std::chrono::steady_clock::time_point over;
     kj::Maybe<kj::ForkedPromise<void>> ends;
   };

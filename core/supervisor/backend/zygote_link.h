@@ -116,7 +116,7 @@ class ZygoteLink {
   bool lacks_listener() const {
     return forbidden_ == sandbox::Forbidden::kNotify && !violations_;
   }
-  // In the reaper's pid namespace; 0 before the start.
+  // Returns the pid in the reaper's namespace; 0 before the start.
   pid_t inner_pid() const { return inner_pid_; }
   pid_t pid() const;
   int pidfd() const { return pidfd_.get(); }

@@ -67,8 +67,8 @@ class Catalog : private backend::BackendKeeper,
   kj::Promise<void> LookEverywhere();
   // Reads the files again.
   void Refresh() { Refresh(PluginSearch::Reach::kEverywhere); }
-  // As Refresh(), in several searches if directories are very full: what fills
-  // a directory hides no backend beyond it.
+  // Does as Refresh(), in several searches if directories are very full: what
+  // fills a directory hides no backend beyond it.
   void RefreshAll();
 
   // Returns the backend that has `device`; see discovery::FindBackend.

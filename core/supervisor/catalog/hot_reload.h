@@ -28,8 +28,8 @@ class HotReload {
 
   // Replaces the backend, or joins an attempt that is under way.
   kj::Promise<Status> Replace(unsigned number);
-  // As Replace(), but fails at once if the files were tried and failed. Returns
-  // OK if the backend has left its place.
+  // Does as Replace(), but fails at once if the files were tried and failed.
+  // Returns OK if the backend has left its place.
   kj::Promise<Status> ReplaceUnlessTried(unsigned number);
   // Says to each backend whose files changed that they have settled.
   void ReplaceChanged();

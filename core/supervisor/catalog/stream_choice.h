@@ -10,8 +10,8 @@
 
 namespace bulkhead::catalog {
 
-// What the manifests of all usable backends say of a stream that one of them,
-// `backend`, is asked to decode.
+// Says what the manifests of all usable backends state of a stream that one of
+// them, `backend`, is asked to decode.
 
 // Fails with kUnsupported if the backend's manifest says that it does not
 // decode such streams. The message names the devices that do.

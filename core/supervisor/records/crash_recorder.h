@@ -29,7 +29,7 @@ struct EndedBackend {
   // more.
   uint32_t life = 0;
   LogTail* log = nullptr;
-  // How the zygote ended, if it did, and the same in words.
+  // The end of the zygote, if it has ended, and the same in words.
   ExitReport zygote_report = {};
   std::string zygote_end = {};
   // The worker's own log; null if it wrote to the log of the incarnation.

@@ -145,7 +145,7 @@ class ExpectedCalls {
   const bool reads_memory_;
   HeldFiles held_files_;
   // Bounds what workers may still map of files that the zygote had not mapped.
-  // Nothing else happens while these are read.
+  // bulkheadd does nothing else while it reads these.
   uint64_t late_bytes_left_ = uint64_t{256} << 20;
   // Nobody but the zygote has the filter that asks before a clone is approved.
   pid_t zygote_ = 0;

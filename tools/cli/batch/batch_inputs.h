@@ -12,7 +12,7 @@
 
 namespace bulkhead::cli {
 
-// Which files a run of the command has been given, and which of them are its
+// Says which files a run of the command was given, and which of them are its
 // own.
 
 // Shard `number` of `count`, from 1.

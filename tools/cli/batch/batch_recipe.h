@@ -11,7 +11,7 @@
 
 namespace bulkhead::cli {
 
-// What a batch takes over from `bulkhead decode`.
+// Functions for what a batch takes over from `bulkhead decode`.
 
 // Returns the options that change an output, for records: those that were
 // given, as they were typed.
