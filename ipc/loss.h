@@ -15,12 +15,13 @@ namespace bulkhead::ipc {
 // Frames that do not come or, with the sign of a note, a packet that is odd in
 // some way. Timestamps are in the time base.
 struct Loss {
-  int64_t pts = kNoTimestamp;  // if the packet is not known, too
+  int64_t pts = kNoTimestamp;  // kNoTimestamp: unknown
   int64_t duration = 0;        // 0: unknown
   // The byte offset of the packet in the file, or of the first of the bytes
   // among which the packets lie; -1: unknown.
   int64_t position = -1;
-  uint64_t packets = 1;  // 1 if pts is known; an estimate if not_in_index
+  uint64_t packets =
+      1;  // an estimate if not_in_index; the host has 0 for notes
   DamageSign sign = DamageSign::kNoPicture;
   // The file lacks the packets at its end, so that the index does not have
   // them, and they have no numbers.

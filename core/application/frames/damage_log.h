@@ -18,7 +18,7 @@ namespace bulkhead::frames {
 
 // A frame that is missing or damaged, or a note, as a worker reported it, or as
 // the host found it (kShrunk, kPromised). The sign of a note makes it a note:
-// then all but `pts`, `duration` and `position` has no meaning.
+// then all but `sign`, `pts`, `duration` and `position` has no meaning.
 struct Damage : ipc::Loss {
   std::optional<uint64_t> frame = {};  // number of the frame; nullopt: unknown
   std::string words = {};  // what the backend said, or libavformat (kStopped)

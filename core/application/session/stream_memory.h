@@ -34,7 +34,7 @@ class StreamMemory {
 
  private:
   std::shared_ptr<worker_protocol::FramePool>
-      pool_;  // null before the first stream was opened
+      pool_;  // null if the next worker needs a new one
 };
 
 }  // namespace bulkhead::session

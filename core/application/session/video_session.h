@@ -104,8 +104,8 @@ class VideoSession final : private WorkerRecovery::Client {
   const Limits limits_;
   VideoOptions options_;
   std::optional<VideoOptions> elsewhere_;  // the options for on_failure
-  // Set when the first worker opens the stream. Later only its index and a
-  // change of the device change it.
+  // Set when the first worker opens the stream. Later only its index, and the
+  // backend and device of each new worker, change it.
   VideoMetadata metadata_;
   std::shared_ptr<const std::string> device_;  // null before metadata_ is set
 
