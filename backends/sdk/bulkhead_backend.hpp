@@ -45,11 +45,15 @@
 // kept here.
 namespace bulkhead::sdk {
 
+// Hides a function: two shared objects with a backend of one name, or with two
+// releases of this header, must not end up with each other's.
+#define BULKHEAD_SDK_LOCAL __attribute__((visibility("hidden")))
+
 // Copies one versioned struct of the C ABI. The other side may have been built
 // with an older or a newer header. Fields that the other side does not know are
 // zero in the copy; fields that the caller does not know are left out.
 template <typename Struct>
-Struct TakeSized(const Struct& source) {
+BULKHEAD_SDK_LOCAL Struct TakeSized(const Struct& source) {
   static_assert(std::is_trivially_copyable_v<Struct>);
   static_assert(offsetof(Struct, size) == 0);
   uint32_t filled;
@@ -92,7 +96,7 @@ namespace internal {
 // Runs `call`, which returns an Outcome. What it throws becomes a failure, so
 // that no exception reaches the C caller [thread-4].
 template <typename Call>
-Outcome Guard(const Call& call) noexcept {
+BULKHEAD_SDK_LOCAL Outcome Guard(const Call& call) noexcept {
   // Short enough for the string itself, since there may be no memory.
   constexpr const char* kNoMemory = "no memory left";
   try {
@@ -113,39 +117,58 @@ Outcome Guard(const Call& call) noexcept {
 
 // The object to which the pointer to a bulkhead_decoder points.
 template <typename Decoder>
-struct Stream {
+struct BULKHEAD_SDK_LOCAL Stream {
   // The first member, so destroyed last: the decoder keeps a reference to it.
   bulkhead_runtime runtime{};
   std::unique_ptr<Decoder> decoder;
   std::string sentence;
-  // The failure of a call that returns nothing. The next call returns it.
+  // The failure of a call that returns nothing. Each later call returns it.
   Outcome owed;
 };
 
+// A class with the names of two classes. A name that both have is ambiguous,
+// which says that `Class` has it: overloaded, private or inherited, too. So a
+// member that is there and does not fit is an error of the compiler, and not
+// a member left out.
+template <typename Class, typename Name>
+struct Both : Class, Name {
+  static_assert(!std::is_final_v<Class>, "the class must not be final");
+};
+
+struct NamedStreamKinds {
+  int kStreamKinds;
+};
 template <typename Backend, typename = void>
-constexpr uint32_t kStreamKindsOf = BULKHEAD_DECODES_VIDEO;
+constexpr bool kHasStreamKinds = true;
 template <typename Backend>
-constexpr uint32_t
-    kStreamKindsOf<Backend, std::void_t<decltype(Backend::kStreamKinds)>> =
-        Backend::kStreamKinds;
+constexpr bool kHasStreamKinds<
+    Backend,
+    std::void_t<decltype(&Both<Backend, NamedStreamKinds>::kStreamKinds)>> =
+    false;
 
-// Names are looked for, not signatures: a function that is there and takes
-// something else is an error of the compiler, not a function left out.
+struct NamedRelease {
+  int Release;
+};
 template <typename Decoder, typename = void>
-constexpr bool kReleases = false;
+constexpr bool kReleases = true;
 template <typename Decoder>
-constexpr bool kReleases<Decoder, std::void_t<decltype(&Decoder::Release)>> =
-    true;
+constexpr bool kReleases<
+    Decoder, std::void_t<decltype(&Both<Decoder, NamedRelease>::Release)>> =
+    false;
 
+struct NamedLastError {
+  int last_error;
+};
 template <typename Decoder, typename = void>
-constexpr bool kHasLastError = false;
+constexpr bool kHasLastError = true;
 template <typename Decoder>
-constexpr bool
-    kHasLastError<Decoder, std::void_t<decltype(&Decoder::last_error)>> = true;
+constexpr bool kHasLastError<
+    Decoder,
+    std::void_t<decltype(&Both<Decoder, NamedLastError>::last_error)>> = false;
 
 // The functions of the table.
 template <typename Backend>
-class Functions {
+class BULKHEAD_SDK_LOCAL Functions {
  public:
   static constexpr bulkhead_backend Table() {
     bulkhead_backend table{};
@@ -161,7 +184,10 @@ class Functions {
     table.flush = Flush;
     table.close = Close;
     table.last_error = LastError;
-    table.stream_kinds = kStreamKindsOf<Backend>;
+    table.stream_kinds = BULKHEAD_DECODES_VIDEO;
+    if constexpr (kHasStreamKinds<Backend>) {
+      table.stream_kinds = Backend::kStreamKinds;
+    }
     return table;
   }
 
@@ -301,7 +327,7 @@ class Functions {
 //
 // Without Release there is nothing to free. last_error is asked after a failure
 // whose Outcome has no sentence. In place of an Outcome each function may
-// return a bulkhead_result.
+// return a bulkhead_result. These members must be public.
 //
 // Versions: each struct that the runtime passes comes as a full copy, in which
 // unknown fields are zero, and the frame for Receive is empty [abi-1, abi-2].
@@ -313,15 +339,17 @@ class Functions {
 //
 // Failures: std::bad_alloc becomes BULKHEAD_OUT_OF_MEMORY, and any other
 // exception BULKHEAD_FAILED with what() in the sentence. After Flush or Release
-// threw, the next Send or Receive fails. OK from Open without a decoder is
+// threw, each later Send and Receive fails. OK from Open without a decoder is
 // BULKHEAD_FAILED. A destructor must not throw.
 //
 // Threads: as the clauses say. Decoders share nothing here.
 template <typename Backend>
-const bulkhead_backend* TableOf() {
+BULKHEAD_SDK_LOCAL const bulkhead_backend* TableOf() {
   static constexpr bulkhead_backend kTable =
       internal::Functions<Backend>::Table();
   return &kTable;
 }
 
 }  // namespace bulkhead::sdk
+
+#undef BULKHEAD_SDK_LOCAL

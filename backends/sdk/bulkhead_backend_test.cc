@@ -275,6 +275,27 @@ TEST_F(TableOfTest, TheRuntimeOutlivesTheDecoder) {
   EXPECT_EQ(logged, "destroyed");
 }
 
+// A member is found by its name, so that one that does not fit is not left out
+// in silence.
+struct Overloads {
+  void Release(int);
+  void Release(const bulkhead_frame&);
+};
+class Hides {
+  [[maybe_unused]] void Release(const bulkhead_frame&);
+  [[maybe_unused]] static constexpr uint32_t kStreamKinds = 2;
+  [[maybe_unused]] const std::string& last_error();
+};
+struct Inherits : Overloads {};
+static_assert(internal::kReleases<Overloads>);
+static_assert(internal::kReleases<Inherits>);
+static_assert(internal::kReleases<Hides>);
+static_assert(internal::kHasStreamKinds<Hides>);
+static_assert(internal::kHasLastError<Hides>);
+static_assert(!internal::kReleases<Bare::Decoder>);
+static_assert(!internal::kHasStreamKinds<Bare>);
+static_assert(!internal::kHasLastError<Bare::Decoder>);
+
 TEST_F(TableOfTest, OptionalFunctionsMayBeMissing) {
   table_ = TableOf<Bare>();
   EXPECT_EQ(table_->stream_kinds, uint32_t{BULKHEAD_DECODES_VIDEO});
