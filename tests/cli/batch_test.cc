@@ -437,6 +437,8 @@ TEST_F(Batch, RecordsOfOtherKindsAreNotBelieved) {
       {"error", {{"code", "kPoisonedInput"}, {"message", Record::array()}}},
       {"damage", 5},
       {"damage", Record::array({1})},
+      {"restarts", "many"},
+      {"frames", -1},
   };
   for (const auto& [key, value] : values) {
     Record hostile = honest;
@@ -481,6 +483,11 @@ TEST_F(Batch, WhatIsNoRecordNeitherBlocksNorEndsIt) {
          fs::resize_file(at, uintmax_t{3} << 30);
        }},
       {"a directory", [](const fs::path& at) { fs::create_directory(at); }},
+      {"arrays in arrays",
+       [](const fs::path& at) {
+         std::ofstream(at) << "{\"input\":" << std::string(1 << 20, '[')
+                           << std::string(1 << 20, ']') << "}";
+       }},
   };
   for (const auto& [what, make] : kinds) {
     for (const fs::path& place : places) {

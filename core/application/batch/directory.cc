@@ -14,7 +14,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "core/application/batch/content_hash.h"
+#include "core/application/batch/record.h"
 #include "core/base/bounded_file.h"
 #include "ipc/unique_fd.h"
 
@@ -287,11 +287,11 @@ Status Directory::Join() const {
   for (fs::recursive_directory_iterator entry(At(kManifest), error), end;
        !error && entry != end; entry.increment(error)) {
     if (!entry->is_regular_file(error)) continue;
-    std::string line =
+    const std::string line_untrusted =
         Read(entry->path().lexically_relative(path_)).value_or("");
-    const auto record = nlohmann::json::parse(line, nullptr, false);
-    if (!record.is_object() || !record.contains("input")) continue;
-    lines.emplace_back(record["input"].dump(), std::move(line));
+    const auto record = ParseRecord(line_untrusted);
+    if (!record) continue;
+    lines.emplace_back(record->at("input").get<std::string>(), LineOf(*record));
   }
   if (error) return Failed("read", At(kManifest), error.value());
   std::sort(lines.begin(), lines.end());

@@ -108,12 +108,23 @@ TEST(Directory, OnlyTheFirstWritesWhatIsNew) {
 TEST(Directory, JoinsRecordsInOrderOfTheInputs) {
   const TemporaryTree tree;
   const auto directory = Directory::Open(tree.path()).value();
-  tree.Write(".batch/manifest/1.json", "{\"input\":\"b\"}\n");
-  tree.Write(".batch/manifest/d/2.json", "{\"input\":\"a\"}\n");
+  const auto line = [](const std::string& input) {
+    return "{\"input\":\"" + input +
+           "\",\"bytes\":1,\"modified_ns\":2,\"sha256\":null,\"options\":{},"
+           "\"output\":null,\"error\":null,\"frames\":3,\"damage\":[],"
+           "\"restarts\":0}\n";
+  };
+  tree.Write(".batch/manifest/1.json", line("b"));
+  std::string without_end = line("a");
+  without_end.pop_back();
+  tree.Write(".batch/manifest/d/2.json", without_end);
   tree.Write(".batch/manifest/3.json", "{\"input\":");
+  // Deeper than the stack, if each array takes a call to write it out.
+  tree.Write(".batch/manifest/4.json",
+             "{\"input\":" + std::string(1 << 20, '[') +
+                 std::string(1 << 20, ']') + "}\n");
   ASSERT_TRUE(directory->Join().ok());
-  EXPECT_EQ(directory->Read("manifest.jsonl"),
-            "{\"input\":\"a\"}\n{\"input\":\"b\"}\n");
+  EXPECT_EQ(directory->Read("manifest.jsonl"), line("a") + line("b"));
 }
 
 }  // namespace

@@ -68,6 +68,9 @@ std::string PoisonOf(const std::string& sha256) {
   return ".batch/poison/" + sha256 + ".json";
 }
 
+// More than any record of ours has: its damage is a list of objects.
+constexpr int kDeepest = 16;
+
 bool HasText(const Record& object_untrusted, const char* key) {
   return object_untrusted.contains(key) && object_untrusted[key].is_string();
 }
@@ -80,13 +83,20 @@ bool IsSound(const Record& record_untrusted) {
                           "output", "error", "damage"}) {
     if (!record_untrusted.contains(key)) return false;
   }
+  const auto is_count = [&](const char* key) {
+    return record_untrusted.contains(key) &&
+           record_untrusted[key].is_number_unsigned();
+  };
+  const bool has_frames =
+      record_untrusted.contains("frames") &&
+      (record_untrusted["frames"].is_null() || is_count("frames"));
   const Record& sha256 = record_untrusted["sha256"];
   const Record& error = record_untrusted["error"];
   const Record& damage = record_untrusted["damage"];
   const bool has_error =
       error.is_object() && HasText(error, "code") && HasText(error, "message");
-  return HasText(record_untrusted, "input") &&
-         (sha256.is_null() || sha256.is_string()) &&
+  return HasText(record_untrusted, "input") && is_count("restarts") &&
+         has_frames && (sha256.is_null() || sha256.is_string()) &&
          (error.is_null() || has_error) && damage.is_array() &&
          std::all_of(damage.begin(), damage.end(), [](const Record& range) {
            return range.is_object() &&
@@ -124,8 +134,15 @@ std::string LineOf(const Record& record) {
 }
 
 std::optional<Record> ParseRecord(const std::string& line_untrusted) {
-  Record record_untrusted = Record::parse(line_untrusted, nullptr, false);
-  if (!IsSound(record_untrusted)) return std::nullopt;
+  // Writing a record out takes a stack as deep as the record, which somebody
+  // else may have written.
+  bool too_deep = false;
+  const auto look = [&](int depth, Record::parse_event_t, Record&) {
+    too_deep = too_deep || depth > kDeepest;
+    return !too_deep;
+  };
+  Record record_untrusted = Record::parse(line_untrusted, look, false);
+  if (too_deep || !IsSound(record_untrusted)) return std::nullopt;
   return record_untrusted;
 }
 
