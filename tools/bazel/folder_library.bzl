@@ -120,6 +120,9 @@ def library_apart(name, sources = None, deps = [], visibility = None, **kwargs):
       **kwargs: Further attributes of cc_library.
     """
     check_layers(deps)
+    for source in sources or [name]:
+        if not native.glob([source + ".cc", source + ".h"], allow_empty = True):
+            fail("{}: there is neither {}.cc nor {}.h".format(name, source, source))
     native.cc_library(
         name = name,
         srcs = native.glob([source + ".cc" for source in sources or [name]], allow_empty = True),
