@@ -27,7 +27,7 @@ namespace bulkhead::backend {
 // they end. A worker's death does not change the backend's state, unless Blame
 // counts one failure too many.
 //
-// Owned by Catalog. Bound to the event loop's thread.
+// Held by BackendRoster. Bound to the event loop's thread.
 class Backend {
  public:
   struct StartedSession {

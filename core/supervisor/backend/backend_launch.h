@@ -37,7 +37,7 @@
 namespace bulkhead::backend {
 
 // The settings and services with which every backend of this bulkheadd is
-// started. Owned by Supervisor.
+// started. Owned by StartServices.
 struct StartContext {
   kj::UnixEventPort& port;
   files::RemotePlaces& places;

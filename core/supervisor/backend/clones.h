@@ -103,7 +103,7 @@ class Clones {
   // asked for.
   bool Names(pid_t pid) { return PendingOf(pid) != nullptr; }
   // Returns the time until which somebody waits for the zygote to name a
-  // worker; a past time if nobody does.
+  // worker; the present time if nobody does.
   kj::TimePoint AwaitedUntil() const;
 
  private:

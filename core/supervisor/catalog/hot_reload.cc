@@ -16,9 +16,13 @@ bool HotReload::IsToBeReplaced(const BackendRoster::Entry& entry) {
 }
 
 void HotReload::ReplaceChanged() {
+  // An attempt may begin at once, and change the entries.
+  std::vector<BackendPointer> changed;
   for (const BackendRoster::Entry& entry : roster_.entries()) {
-    if (!IsToBeReplaced(entry)) continue;
-    tasks_.add(entry.backend->lifecycle().FilesSettled().ignoreResult());
+    if (IsToBeReplaced(entry)) changed.push_back(entry.backend);
+  }
+  for (const BackendPointer& backend : changed) {
+    tasks_.add(backend->lifecycle().FilesSettled().ignoreResult());
   }
 }
 

@@ -29,7 +29,7 @@ namespace bulkhead::health {
 // their tasks and, in tier full, their count of tasks are their own, whatever
 // those workers have taken or done.
 //
-// Owned by Supervisor. Without state.
+// Owned by StartServices. Without state.
 class HealthCheck final : public backend::DecodingCheck {
  public:
   kj::Promise<Outcome> CheckRunning(
