@@ -483,11 +483,6 @@ TEST_F(Batch, WhatIsNoRecordNeitherBlocksNorEndsIt) {
          fs::resize_file(at, uintmax_t{3} << 30);
        }},
       {"a directory", [](const fs::path& at) { fs::create_directory(at); }},
-      {"arrays in arrays",
-       [](const fs::path& at) {
-         std::ofstream(at) << "{\"input\":" << std::string(1 << 20, '[')
-                           << std::string(1 << 20, ']') << "}";
-       }},
   };
   for (const auto& [what, make] : kinds) {
     for (const fs::path& place : places) {
