@@ -13,21 +13,24 @@
 
 namespace bulkhead::ipc {
 
-// Cap'n Proto checks a message lazily: a getter throws kj::Exception when it
-// meets a malformed part. ReadCatching turns that exception into an Error. All
-// code that touches a message from a peer runs inside a ReadCatching call:
+// Reading of messages from a peer, which may be hostile. Cap'n Proto checks a
+// message lazily: a getter throws kj::Exception when it meets a malformed part.
+// ReadCatching turns that exception into an Error. All code that touches a
+// message from a peer runs inside a ReadCatching call:
 //
 //   auto chunk = ReadCatching([&] {
 //     return message.root<schema::Reply>().getIndexChunk().getEntries();
 //   });
 //
 // ReadCatching returns Expected<T> for a callable that returns T or
-// Expected<T>, and kBackendMisbehaved for a malformed message. A list or struct
-// reader that the callable returns is only checked as far as the callable has
-// read it. ReadCatching does not validate values: every field of a well-formed
-// message may be a lie, and an enum may hold a number that has no name.
+// Expected<T>, and kBackendMisbehaved for a malformed message. If the callable
+// returns a list or struct reader, only the parts that the callable has read
+// are checked. ReadCatching does not validate values: every field of a
+// well-formed message may be a lie, and an enum may hold a number that has no
+// name.
 
 namespace internal {
+// Maps T and Expected<T> to Expected<T>.
 template <typename T>
 struct ExpectedOf {
   using Type = Expected<T>;
@@ -36,8 +39,9 @@ template <typename T>
 struct ExpectedOf<Expected<T>> {
   using Type = Expected<T>;
 };
-// Returns what Cap'n Proto says of a malformed message. It quotes single bytes
-// of the message; those that are no printable ASCII become "?".
+// Returns Cap'n Proto's description of a malformed message. The description
+// quotes bytes of the message, so each character that is not printable ASCII
+// becomes "?".
 inline std::string DescriptionOf(const kj::Exception& exception) {
   std::string text = exception.getDescription().cStr();
   for (char& c : text) {

@@ -5,27 +5,27 @@
 
 namespace bulkhead::ipc {
 
-// A sign is what showed a worker that something is wrong with a stream. This
-// list is the whole rule of what is an error, what is a note, and what is
-// nothing (what has no sign here); core/application/damage.md explains it.
+// The evidence by which a worker knows that something is wrong with a stream.
+// This list decides what is an error and what is a note; anything without a
+// sign is neither. core/application/damage.md explains the rule.
 //
-// A stream that `ffmpeg -v warning` plays without a word has no sign of an
-// error: those come from the decoder, from libavformat where it stops, and from
-// what the header of the file itself counts.
+// A stream that `ffmpeg -v warning` plays without a message has no error:
+// errors come from the decoder, from libavformat where it stops, and from the
+// numbers in the file's own header.
 //
-// Travels as Sign in schema/session.capnp, in the same order.
+// Travels as Sign in schema/session.capnp, which has the same order.
 enum class DamageSign : uint8_t {
-  kUnknown = 0,  // an error; the worker does not say what showed it
+  kUnknown = 0,  // an error without evidence: the worker does not say why
 
   // Errors: frames or samples are missing or wrong.
 
   // The decoder rejected the packet.
   kRejected = 1,
-  // The decoder said of the picture that it made up parts.
+  // The decoder said that it made up parts of the picture.
   kFlagged = 2,
-  // The picture refers to one that is lost or damaged.
+  // The picture refers to a lost or damaged picture.
   kRefersToDamaged = 3,
-  // The packet shows a picture, and none came back for it.
+  // The packet should show a picture, but the decoder returned none for it.
   kNoPicture = 4,
   // libavformat stopped with an error before the end of the file.
   kStopped = 5,
@@ -34,13 +34,14 @@ enum class DamageSign : uint8_t {
   kCutOff = 6,
   // The file became shorter while it was read.
   kShrunk = 7,
-  // The index promised the frame, and a pass did not give it.
+  // The index has the frame, but a pass did not deliver it.
   kPromised = 8,
 
   // Notes: all that could be decoded is delivered, as ffmpeg delivers it.
 
-  // libavformat marked the packet, or the decoder rejected it, and no sample is
-  // missing. A picture that is lost or damaged has a sign of its own.
+  // libavformat marked the packet as corrupt, or the decoder rejected it, but
+  // no sample is missing. (A lost or damaged picture has an error's sign
+  // instead.)
   kMarked = 9,
   // The file ends within its last packet.
   kEndsInPacket = 10,

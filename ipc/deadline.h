@@ -29,10 +29,10 @@ class Deadline {
               std::clamp(duration, std::chrono::milliseconds(-1), kLongest));
   }
 
-  // Returns the same deadline, which passes early when `fd` becomes readable: a
-  // wait then ends as if the time were over, and the caller looks at `fd` to
-  // see which it was. -1 means no descriptor. remaining() and passed() know
-  // only the time.
+  // Returns the same deadline, but a wait with it also ends when `fd` becomes
+  // readable. The wait then fails as if the time were over; the caller checks
+  // `fd` to find out which it was. -1 means no descriptor. remaining() and
+  // passed() ignore `fd`.
   Deadline OrReadable(int fd) const {
     Deadline same = *this;
     same.interrupt_fd_ = fd;
@@ -49,8 +49,8 @@ class Deadline {
 
   // Returns remaining() in the form that ppoll() takes.
   timespec remaining_timespec() const { return ToTimespec(remaining()); }
-  // Returns the point in time in the form that futex_waitv() takes, a time of
-  // CLOCK_MONOTONIC.
+  // Returns the point in time in the form that futex_waitv() takes: an absolute
+  // time of CLOCK_MONOTONIC.
   timespec timespec_of_clock() const {
     return ToTimespec(when_.time_since_epoch());
   }

@@ -25,6 +25,8 @@ enum ReaperDescriptor : int {
   kReaperDescriptorCount = 9,
 };
 
+// The zygote's descriptors, which the reaper places: the socket to bulkheadd,
+// the Lockdown memfd and the backend's shared object.
 enum ZygoteDescriptor : int {
   kZygoteControlFd = 3,
   kZygoteLockdownFd = 4,
@@ -32,16 +34,18 @@ enum ZygoteDescriptor : int {
   kZygoteDescriptorCount = 6,
 };
 
-// The socket of a session's worker, or of a worker of many sessions. Where
-// bulkheadd decides on the worker's filters, it puts the socket there when it
-// allows the last one, so that the zygote never has it.
+// The socket of a worker, which serves one session or many. If bulkheadd checks
+// the worker's filters, it puts the socket at this number when it allows the
+// last filter, so the zygote never has the socket.
 inline constexpr int kWorkerSocketFd = 3;
 
-// The descriptors of memory that the worker of a session may map: those that
-// Attach brings first, since it has only the four below. The media follows them
-// and cannot be mapped, and no descriptor can be given another number. A page
-// of the media would be a place to meet others who map the same file
-// (futex(2)).
+// The numbers of the descriptors that a session's worker may map. They are the
+// memory that the message Attach brings first, when the worker has only
+// descriptors 0 to 3. The media comes next and must not be mapped, since
+// processes that map the same file can signal each other with futexes on its
+// pages. The worker has no dup(), so no descriptor gets another number. A
+// worker with granted devices, or with several sessions, may map any
+// descriptor.
 inline constexpr int kWorkerMemoryFd = kWorkerSocketFd + 1;
 inline constexpr int kWorkerMemoryCount = 3;
 

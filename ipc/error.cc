@@ -6,9 +6,10 @@
 namespace bulkhead::ipc {
 
 tl::unexpected<Error> FailErrno(Code code, std::string message, int error) {
-  // strerror() is not thread-safe; strerrordesc_np() is. generic_category() has
-  // a virtual function: the undefined-behaviour sanitizer opens a pipe to look
-  // at its table, and reports an error where no descriptor is left.
+  // strerrordesc_np() is used since strerror() is not thread-safe.
+  // std::generic_category() calls a virtual function, for which the
+  // undefined-behaviour sanitizer opens a pipe; it reports an error if no
+  // descriptor is left.
   const char* const description = strerrordesc_np(error);
   return Fail(code,
               std::move(message) + ": " +

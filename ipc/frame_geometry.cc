@@ -16,8 +16,9 @@ constexpr uint64_t kStrideAlignment = 64;
 // The number of bytes after the last row of a plane that decoders may read or
 // write.
 constexpr uint64_t kPlaneSpareBytes = 256;
-// libavcodec's decoders of interlaced video take rows in pairs of blocks, and
-// some two rows more; libdav1d takes blocks of 128 pixels.
+// The rows that decoders write: libavcodec's decoders of interlaced video write
+// pairs of blocks, some write two rows more, and libdav1d writes blocks of 128
+// pixels.
 constexpr uint64_t kBlockRows = 32;
 constexpr uint64_t kRowsBehindBlocks = 2;
 constexpr uint64_t kLargeBlock = 128;
@@ -41,7 +42,8 @@ Expected<void> CheckSize(uint32_t width, uint32_t height) {
                                    " pixels holds nothing to decode");
 }
 
-// The colour converters take stride and height as int.
+// Checks the limit on pixels, and that stride and height fit an int, the type
+// of the colour converters' parameters.
 Expected<void> CheckLimits(uint32_t width, uint32_t height, uint64_t stride,
                            uint64_t max_pixels) {
   if (uint64_t{width} * height <= max_pixels && stride <= INT32_MAX &&
@@ -61,7 +63,8 @@ Expected<FrameGeometry> RgbGeometry(uint32_t width, uint32_t height,
                                     uint64_t max_pixels, ElementType type) {
   IPC_TRY(CheckSize(width, height));
   // No sum or product here overflows 64 bits: the stride is below 2^36, and
-  // below 2^31 by the time it is multiplied with the height.
+  // CheckLimits has found it below 2^31 before it is multiplied with the
+  // height.
   const uint64_t stride = AlignUp(BytesPerPixel(type) * AlignUp(width, 16), 64);
   IPC_TRY(CheckLimits(width, height, stride, max_pixels));
   const uint64_t bytes = AlignUp(stride * height + kSpareBytes, kPageBytes);
@@ -78,7 +81,8 @@ Expected<FrameGeometry> RgbGeometry(uint32_t width, uint32_t height,
 }
 
 uint64_t NativeColumns(const PixelLayout& layout, uint32_t width) {
-  // The stride of a subsampled plane is a multiple of the alignment as well.
+  // Columns are rounded up so far that the stride of a subsampled plane is a
+  // multiple of the alignment, too.
   uint64_t block = kLargeBlock;
   for (const PlaneLayout& plane : layout.planes) {
     block = std::max(block, kStrideAlignment << plane.log2_width);
@@ -90,6 +94,7 @@ Expected<FrameGeometry> NativeGeometry(const PixelLayout& layout,
                                        uint32_t width, uint32_t height,
                                        uint64_t max_pixels) {
   IPC_TRY(CheckSize(width, height));
+  // Has room for the blocks of every decoder.
   const uint64_t rows =
       std::max(AlignUp(height, kBlockRows) + kRowsBehindBlocks,
                AlignUp(height, kLargeBlock));

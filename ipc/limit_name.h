@@ -7,9 +7,9 @@
 
 namespace bulkhead::ipc {
 
-// These functions name a limit in a message so that every reader can raise the
-// limit: by the member of bulkhead::Limits or bulkhead::Deadlines, and by the
-// option of the command line, which is LimitOption(member).
+// Names of limits in messages. A name has both the member of bulkhead::Limits
+// or bulkhead::Deadlines and the option of the command line, so that every
+// reader can raise the limit.
 //
 //     LimitOption("packet_bytes") == "packet-bytes"
 //     LimitName("packet_bytes")

@@ -20,6 +20,7 @@ std::vector<sock_filter> NoDescriptorsAreSent() {
 }
 
 std::vector<sock_filter> OnlyItselfMayBeSignaled(pid_t pid) {
+  // The first argument of tgkill() is the process.
   constexpr auto kProcess = offsetof(seccomp_data, args);
   return {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

@@ -9,22 +9,24 @@
 
 namespace bulkhead::ipc {
 
-// The memory that a worker has for its last filter, in which bulkheadd puts one
-// that is longer: the size of the largest that the kernel takes.
+// The number of instructions for which a worker reserves memory before it
+// installs its last filter: the kernel's maximum. bulkheadd may write a longer
+// filter into that memory before it allows the installation.
 inline constexpr size_t kRoomForFilter = BPF_MAXINSNS;
 
-// The two filters of a lock-down that a backend's process builds for itself.
-// bulkheadd builds them too: it lets a process install a filter only if the
-// filter is, byte for byte, the one that it expects (core's ExpectedCalls).
+// The two seccomp filters of a lock-down that a backend's process builds for
+// itself. bulkheadd builds the same filters: it lets a process install a filter
+// only if that equals the expected filter byte for byte (core's ExpectedCalls).
 
-// Returns the filter of a zygote that refuses to send descriptors. The filter
-// below it has to allow that, so that its listener can be sent.
+// Returns the zygote's filter that refuses to send descriptors (sendmsg). It is
+// installed on top of stage 1, which has to allow that call, because the zygote
+// sends the seccomp listener of stage 1 to bulkheadd.
 std::vector<sock_filter> NoDescriptorsAreSent();
 
 // Returns the filter of a session's worker that refuses signals to all
-// processes but `pid`, the worker itself as it sees its own pid. All sessions
-// of a backend share a pid namespace, so without Landlock's signal scope tgkill
-// would reach the other sessions.
+// processes but `pid`, the worker's own pid in its namespace. All sessions of a
+// backend share a pid namespace, so on a kernel without Landlock's signal scope
+// tgkill would reach the other sessions.
 std::vector<sock_filter> OnlyItselfMayBeSignaled(pid_t pid);
 
 }  // namespace bulkhead::ipc

@@ -12,14 +12,15 @@ namespace bulkhead::ipc {
 // worker that has no descriptor of the media. The host maps the window
 // read-write, the worker read-only. FORMAT.md ("Media") describes the exchange.
 //
-// The header lies at the start of the window. The data of the last read lie at
-// kWindowDataOffset. The host may change data and `bytes` from the worker's
-// `read` record until the host stores that record's serial in `served`.
+// The header lies at the start of the window, the data of the last read at
+// kWindowDataOffset. Once the worker has sent a `read` record, the host may
+// change the data and `bytes`, until the host stores that record's serial in
+// `served`.
 struct MediaWindowHeader {
   // The serial of the last read that was served, or 0 before the first.
   alignas(64) std::atomic<uint32_t> served;
   // The number of bytes served: up to the end of the media or of the window,
-  // whichever is nearer.
+  // whichever comes first.
   std::atomic<uint64_t> bytes;
 };
 static_assert(sizeof(MediaWindowHeader) == 64);

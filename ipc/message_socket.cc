@@ -20,16 +20,19 @@
 namespace bulkhead::ipc {
 namespace {
 
+// The first word of a packet: Cap'n Proto's framing of one segment.
 struct SegmentTable {
   uint32_t segments_minus_one;
   uint32_t words;
 };
 static_assert(sizeof(SegmentTable) == sizeof(capnp::word));
 
-// More descriptors than any receiver asks for. A truncated control message with
-// fewer descriptors was therefore truncated by this process's descriptor limit.
+// The room for received descriptors: more than any receiver accepts. So if the
+// kernel drops descriptors although fewer came, this process has reached its
+// descriptor limit.
 constexpr size_t kControlDescriptors = kMaxDescriptors + 2;
 
+// Waits until `socket` has one of `events`, or fails with kDeadlineExceeded.
 Expected<void> AwaitReady(int socket, short events, Deadline deadline) {
   pollfd polls[] = {{socket, events, 0}, {deadline.interrupt_fd(), POLLIN, 0}};
   const nfds_t watched = deadline.interrupt_fd() < 0 ? 1 : 2;
@@ -37,6 +40,7 @@ Expected<void> AwaitReady(int socket, short events, Deadline deadline) {
     const timespec timeout = deadline.remaining_timespec();
     const int ready = ppoll(polls, watched, &timeout, nullptr);
     if (ready > 0 && polls[0].revents != 0) return {};
+    // The time is over, or the deadline's descriptor is readable.
     if (ready >= 0) {
       return Fail(Code::kDeadlineExceeded,
                   events == POLLIN
@@ -50,8 +54,8 @@ Expected<void> AwaitReady(int socket, short events, Deadline deadline) {
   }
 }
 
-// Sets a closed peer apart from a packet of length zero: recvmsg() returns 0
-// for both.
+// Returns whether the peer has closed its end. Needed because recvmsg() also
+// returns 0 for a packet of length zero.
 bool PeerHasClosed(int socket) {
   pollfd poll = {.fd = socket, .events = POLLRDHUP, .revents = 0};
   const timespec now = {};
@@ -90,16 +94,17 @@ Expected<void> ValidateFraming(kj::ArrayPtr<const capnp::word> packet) {
   return {};
 }
 
-// Sends a packet once; sets errno if that fails. A packet without descriptors
-// goes through send(), since sandboxed processes must not call sendmsg(), and
-// is copied into one piece for that.
+// Tries to send a packet; sets errno if that fails. A packet without
+// descriptors is copied into one piece and goes through send(), since sandboxed
+// processes must not call sendmsg().
 bool SendOnce(int socket, const msghdr& header) {
   constexpr int kFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
   if (header.msg_controllen > 0) return sendmsg(socket, &header, kFlags) >= 0;
   const std::span parts(header.msg_iov, header.msg_iovlen);
   size_t bytes = 0;
   for (const iovec& part : parts) bytes += part.iov_len;
-  // Most messages fit here. A worker without memory can still say so.
+  // Most messages fit here, so a worker that has run out of memory can still
+  // report that.
   std::array<char, 4096> small;
   std::vector<char> large(bytes > small.size() ? bytes : 0);
   char* const packet = large.empty() ? small.data() : large.data();
@@ -144,7 +149,8 @@ Expected<void> SendPacket(int socket, kj::ArrayPtr<const capnp::word> segment,
         return Fail(Code::kBackendLost,
                     "the peer of a control socket has closed it");
       case ETOOMANYREFS:
-        // Nothing says when others have received their descriptors.
+        // Other sockets of this user hold too many descriptors that were not
+        // received yet. No event reports that there are fewer, so this polls.
         if (!deadline.passed()) {
           constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 10'000'000};
           nanosleep(&kPause, nullptr);
@@ -190,7 +196,7 @@ Expected<void> SendMessage(int socket, capnp::MessageBuilder& message,
                                             std::to_string(kMaxDescriptors) +
                                             " descriptors");
   }
-  // Gives an empty message its root pointer.
+  // This gives an empty message its root pointer.
   auto root = message.getRoot<capnp::AnyPointer>();
   auto segments = message.getSegmentsForOutput();
   const size_t words = message.sizeInWords();
@@ -233,8 +239,8 @@ Expected<std::variant<ReceivedMessage, NoMessage>> TryReceiveMessage(
         errno == ENOMEM ? Code::kResourceExhausted : Code::kInternal,
         "cannot receive a control message", errno);
   }
-  // Takes ownership before the first check, so that every error path closes the
-  // descriptors.
+  // Ownership is taken before the first check, so that every error path closes
+  // the descriptors.
   std::vector<UniqueFd> descriptors = TakeDescriptors(header);
   if (received == 0 && descriptors.empty() && PeerHasClosed(socket)) {
     return NoMessage::kClosed;
@@ -242,7 +248,8 @@ Expected<std::variant<ReceivedMessage, NoMessage>> TryReceiveMessage(
   if (descriptors.size() > max_descriptors) {
     return Misbehaved("more descriptors than the message may have");
   }
-  // The second is a descriptor that could not be moved above the standard ones.
+  // An empty UniqueFd is a descriptor that could not be moved above the
+  // standard descriptors (unique_fd.h).
   if ((header.msg_flags & MSG_CTRUNC) != 0 ||
       std::any_of(descriptors.begin(), descriptors.end(),
                   [](const UniqueFd& fd) { return !fd; })) {

@@ -20,7 +20,7 @@
 
 namespace bulkhead::ipc {
 
-// Functions to send and receive control messages. A control message is one
+// Functions that send and receive control messages. A control message is one
 // Cap'n Proto message with up to eight descriptors, sent as one packet over a
 // SOCK_SEQPACKET socket. A packet arrives as a whole or not at all.
 //
@@ -29,9 +29,9 @@ namespace bulkhead::ipc {
 //
 // Trust: the peer may be hostile. Receiving returns kBackendMisbehaved for a
 // packet with another framing, a truncated packet, and a packet with more
-// descriptors than the receiver asked for; every descriptor that came with such
-// a packet has been closed. The content of a message is only checked while it
-// is read: use ReadCatching.
+// descriptors than the receiver accepts; it closes every descriptor that came
+// with such a packet. The content of a message is only checked while it is
+// read, so read it inside ReadCatching.
 //
 // Threads: one thread may send and another receive on the same socket. Two
 // receiving threads would each get some of the packets. These functions only
@@ -49,13 +49,14 @@ class ReceivedMessage {
   ReceivedMessage(kj::Array<capnp::word> words,
                   std::vector<UniqueFd> descriptors);
 
+  // Returns the root of the message. Read it inside ReadCatching.
   template <typename T>
   Expected<typename T::Reader> root() {
     return ReadCatching([this] { return reader_->getRoot<T>(); });
   }
 
-  // The caller moves out the descriptors that belong to the message's type. The
-  // others are closed with this object.
+  // The descriptors that came with the message. The caller moves out those that
+  // it needs; the others are closed with this object.
   std::vector<UniqueFd> descriptors;
 
  private:
@@ -79,6 +80,7 @@ Expected<std::optional<ReceivedMessage>> ReceiveMessage(int socket,
                                                         size_t max_descriptors,
                                                         Deadline deadline);
 
+// The reason why TryReceiveMessage() has no message.
 enum class NoMessage {
   kNotYet,  // no message has arrived: wait until the socket is readable
   kClosed,  // the peer has closed its end and everything has been received

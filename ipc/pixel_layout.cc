@@ -4,6 +4,7 @@
 namespace bulkhead::ipc {
 namespace {
 
+// One plane in which each element is a pixel of `samples` samples.
 constexpr PixelLayout Packed(uint8_t samples, uint8_t bytes) {
   return {.plane_count = 1, .planes = {{{0, 0, samples, bytes}}}};
 }
@@ -14,6 +15,7 @@ constexpr PixelLayout Blocks(uint8_t log2_width, uint8_t samples,
   return {.plane_count = 1, .planes = {{{log2_width, 0, samples, bytes}}}};
 }
 
+// Planes of one sample each: luma (or green), two of chroma, alpha.
 constexpr PixelLayout Planar(uint32_t planes, uint8_t log2_width,
                              uint8_t log2_height, uint8_t bytes) {
   const PlaneLayout full = {0, 0, 1, bytes};
@@ -24,6 +26,7 @@ constexpr PixelLayout Planar(uint32_t planes, uint8_t log2_width,
   return layout;
 }
 
+// A plane of luma and one of interleaved chroma.
 constexpr PixelLayout SemiPlanar(uint8_t log2_width, uint8_t log2_height,
                                  uint8_t bytes) {
   return {.plane_count = 2,
@@ -43,9 +46,10 @@ constexpr PixelLayout Floats(PixelLayout layout) {
   return layout;
 }
 
+// The formats that have the same layout.
 struct Row {
-  // Separated by spaces, and without the "le" or "be" at the end that every
-  // format has whose samples are larger than a byte.
+  // Names separated by spaces. Formats with samples larger than a byte are
+  // listed without the "le" or "be" at the end of their names.
   std::string_view names;
   PixelLayout layout;
 };

@@ -9,13 +9,14 @@
 namespace bulkhead::ipc {
 
 // The header at the start of each ring region. The side that writes the region
-// uses it to show the other side how far it has written and read, and whether
-// it sleeps. Cursors count bytes since the start of the session, never wrap and
-// are multiples of 8.
+// publishes in it how far it has written and read, and whether it sleeps.
+// Cursors count bytes since the start of the session, never wrap and are
+// multiples of 8. The reader validates every word: the writer may be a hostile
+// worker.
 //
-// All accesses are sequentially consistent. Before a side goes to sleep, it
-// must see the last record or its peer must see that it sleeps. That takes one
-// total order of the cursor and the sleeping word.
+// All accesses are sequentially consistent. When a side goes to sleep, either
+// it sees the last record or its peer sees that it sleeps. This requires one
+// total order of the accesses to the cursor and the sleeping word.
 struct RegionHeader {
   // The write cursor of the ring in this region.
   alignas(64) std::atomic<uint64_t> write_cursor;
@@ -24,16 +25,15 @@ struct RegionHeader {
   // The WakeReason bits (ipc/waiter.h) for which this side sleeps, or 0 while
   // it is awake.
   std::atomic<uint32_t> sleeping;
-  // Counts how often this side has woken its peer. The peer sleeps on this
-  // word.
+  // The number of times that this side has woken its peer. The peer sleeps on
+  // this word.
   std::atomic<uint32_t> wakes;
-  // In the host's region: 1 once the host has closed the session. Unused in the
-  // worker's region.
+  // 1 once the host has closed the session. Only in the host's region.
   std::atomic<uint32_t> closed;
-  // In the worker's region: how many of the frames that it publishes the worker
-  // has decoded so far. Once the worker is dead, the host learns by it whether
-  // the death interrupted the decoding of the frame that the host waits for, or
-  // of the one after it. Unused in the host's region.
+  // The number of frames for publication that the worker has decoded so far.
+  // Once the worker is dead, this number shows the host whether the worker died
+  // while decoding the frame that the host waits for, or the frame after it.
+  // Only in the worker's region.
   std::atomic<uint32_t> decoded;
   uint32_t reserved[10];
 };
@@ -46,17 +46,19 @@ static_assert(offsetof(RegionHeader, decoded) == 84);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 
+// The sizes of the rings and of their regions.
 struct RingGeometry {
   // The offset of the ring's bytes in its region.
   static constexpr size_t kRingOffset = 4096;
-  // Requests are small, and fewer are in flight than the frame pool has slots.
+  // Small, since requests are small, and fewer are in flight than the frame
+  // pool has slots.
   static constexpr size_t kRequestRingBytes = 64 * 1024;
   // Larger than the request ring, since a scan answers with index chunks that
   // each fill up to one record.
   static constexpr size_t kReplyRingBytes = 256 * 1024;
   // The size of the largest record, including its header of 8 bytes. A record
-  // takes at most half of a ring, so that an empty ring has room for any record
-  // even after the bytes that a writer skips at the end of the ring.
+  // takes at most half of a ring. So an empty ring has room for any record,
+  // even if the writer has to skip the bytes at the end of the ring.
   static constexpr size_t kMaxRecordBytes = 32 * 1024;
   static constexpr size_t kMaxMessageWords = kMaxRecordBytes / 8 - 1;
 

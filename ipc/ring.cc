@@ -18,6 +18,7 @@ namespace bulkhead::ipc {
 namespace {
 
 constexpr size_t kWord = sizeof(capnp::word);
+// In place of a record's size: the next record lies at the start of the ring.
 constexpr uint32_t kSkipToStart = 0xFFFFFFFF;
 
 // The first word of a record is read and written as one integer: the low half
@@ -63,7 +64,7 @@ Expected<void> RingWriter::TryWrite(
   try {
     capnp::FlatMessageBuilder message(reserved);
     fill(message);
-    // Gives a message that `fill` left empty its root pointer.
+    // This gives a message that `fill` left empty its root pointer.
     message.getRoot<capnp::AnyPointer>();
     Commit(message.getSegmentsForOutput()[0].size());
     return {};
@@ -122,6 +123,7 @@ bool RingWriter::HasRoom(size_t words) {
   return skip || skip.error().code != Code::kResourceExhausted;
 }
 
+// A private copy of the last message, and its reader.
 struct RingReader::Copy {
   capnp::word words[RingGeometry::kMaxMessageWords];
   kj::ArrayPtr<const capnp::word> segment;
@@ -172,7 +174,8 @@ Expected<std::optional<CopiedMessage>> RingReader::TryRead() {
     return Misbehaved("a record has an impossible length");
   }
   const size_t words = header_untrusted / kWord;
-  // The old reader refers to the words that are overwritten next.
+  // The previous message's reader refers to the words that are overwritten
+  // next.
   copy_->reader.reset();
   CopyUntrusted({copy_->words, words}, ring_ + offset + kWord);
   read_ += skipped + (1 + words) * kWord;

@@ -21,8 +21,8 @@ namespace bulkhead::ipc {
 // can write. FORMAT.md specifies the layout.
 //
 // The producer builds a message in place. The consumer copies a message to
-// private memory before reading it: if a hostile producer changed the message
-// during the reading, Cap'n Proto would read outside the message.
+// private memory before reading it: if a hostile producer could change the
+// message meanwhile, Cap'n Proto would read outside the message.
 //
 //   writer.TryWrite(32, [&](capnp::MessageBuilder& message) {
 //     message.initRoot<schema::Request>().initGrant().setSlot(slot);
@@ -31,9 +31,9 @@ namespace bulkhead::ipc {
 //
 // Trust: both classes validate every word that the peer can write. Each such
 // word is loaded exactly once and compared with private copies of both cursors.
-// A lie gives kBackendMisbehaved and consumes nothing; the caller then ends the
-// session. Messages are built in memory that the peer cannot write, since a
-// Cap'n Proto builder checks nothing.
+// An impossible value gives kBackendMisbehaved and consumes nothing; the caller
+// then ends the session. A Cap'n Proto builder checks nothing, so messages are
+// only built in memory that the peer cannot write.
 //
 // Threads: each object is used by one thread at a time. The memory must outlive
 // the object.
@@ -53,15 +53,15 @@ class RingWriter {
   Expected<void> TryWrite(size_t max_words,
                           kj::FunctionParam<void(capnp::MessageBuilder&)> fill);
 
-  // TryWrite in two steps. Reserve() returns zeroed words in the ring for a
-  // FlatMessageBuilder. Commit() publishes the first `words` of them. A second
-  // Reserve() cancels a reservation that was not committed.
+  // These two do TryWrite in two steps. Reserve() returns zeroed words in the
+  // ring for a FlatMessageBuilder. Commit() publishes the first `words` of
+  // them. A second Reserve() cancels a reservation that was not committed.
   Expected<kj::ArrayPtr<capnp::word>> Reserve(size_t words);
   void Commit(size_t words);
 
-  // Returns whether Reserve(words) would find room, for a caller that waits for
-  // room. Also returns true if Reserve(words) would fail for another reason, so
-  // that the caller stops waiting and gets that error.
+  // Returns whether a caller that waits for room should call Reserve(words)
+  // now. Returns true also if Reserve(words) would fail for another reason than
+  // the lack of room, so that the caller stops waiting and gets that error.
   bool HasRoom(size_t words);
 
  private:
@@ -73,6 +73,8 @@ class RingWriter {
   RegionHeader* own_;
   const RegionHeader* peer_;
   size_t ring_bytes_;
+  // Private copies of this side's write cursor and of the peer's last valid
+  // read cursor.
   uint64_t written_ = 0;
   uint64_t last_read_seen_ = 0;
   // The number of bytes at the end of the ring that Commit() skips before the
@@ -97,6 +99,7 @@ class CopiedMessage {
   capnp::MessageReader* reader_;
 };
 
+// The consumer's side of a ring: see above.
 class RingReader {
  public:
   // `peer_region` holds the ring. `own_header` is the header of this side's
@@ -105,7 +108,7 @@ class RingReader {
              size_t ring_bytes);
 
   // Copies the next message out of the ring and frees its room. Returns nullopt
-  // if there is no message yet. If the peer may wait for room, call
+  // if there is no message yet. If the peer may be waiting for room, call
   // WakePeer(..., WakeReason::kRoom) afterwards.
   Expected<std::optional<CopiedMessage>> TryRead();
 
@@ -119,6 +122,8 @@ class RingReader {
   const RegionHeader* peer_;
   RegionHeader* own_;
   size_t ring_bytes_;
+  // Private copies of this side's read cursor and of the peer's last valid
+  // write cursor.
   uint64_t read_ = 0;
   uint64_t last_written_seen_ = 0;
   std::unique_ptr<Copy, CopyDeleter> copy_;

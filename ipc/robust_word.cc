@@ -10,8 +10,8 @@ namespace {
 
 static_assert(RobustWord::kOwnerDied == FUTEX_OWNER_DIED);
 
-// The list that the kernel reads when the thread ends. Part of the thread, so
-// that it is there for exactly as long as the kernel may read it.
+// The list that the kernel reads when the thread ends. It is thread-local, so
+// that it lives for exactly as long as the kernel may read it.
 struct OwnedList {
   robust_list entry;
   robust_list_head head;
@@ -29,8 +29,9 @@ bool RobustWord::Own(std::atomic<uint32_t>* word) {
   if (::syscall(SYS_set_robust_list, &list.head, sizeof(list.head)) != 0) {
     return false;
   }
-  // Last, so that a thread which the word names cannot end unnoticed. The
-  // kernel wakes somebody only if the word says that somebody waits.
+  // The word is stored last, so that a thread which it names cannot end
+  // unnoticed. FUTEX_WAITERS is needed because the kernel wakes a waiter only
+  // if the word has this bit.
   word->store(static_cast<uint32_t>(::gettid()) | FUTEX_WAITERS);
   return true;
 }

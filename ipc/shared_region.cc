@@ -15,7 +15,8 @@
 namespace bulkhead::ipc {
 namespace {
 
-// MFD_NOEXEC_SEAL, from Linux 6.3 on; missing in the headers of this C library.
+// The value of MFD_NOEXEC_SEAL (Linux 6.3), which the headers of this C library
+// lack.
 constexpr unsigned kMfdNoexecSeal = 0x0008;
 
 Expected<UniqueFd> CreateMemfd(const char* name) {
@@ -29,7 +30,7 @@ Expected<UniqueFd> CreateMemfd(const char* name) {
   return fd;
 }
 
-// Refuses a size that the process may not give a file.
+// Refuses a size beyond this process's limit for files.
 Expected<void> CheckFileSize(size_t bytes) {
   // Growing a file beyond this limit raises SIGXFSZ, which would kill the
   // application.
@@ -53,8 +54,9 @@ tl::unexpected<Error> NoMemory(size_t bytes, int error) {
 }
 
 Expected<void> Allocate(int fd, size_t bytes) {
-  // A signal undoes the whole call. Pieces of this size are allocated between
-  // two ticks of an application's profiling timer.
+  // Allocates in pieces, since a signal undoes a whole call of fallocate(). A
+  // piece of this size is done between two ticks of an application's profiling
+  // timer.
   constexpr size_t kPiece = 1 << 20;
   for (size_t done = 0; done < bytes;) {
     const size_t piece = std::min(kPiece, bytes - done);
@@ -68,7 +70,7 @@ Expected<void> Allocate(int fd, size_t bytes) {
 }
 
 // Allocates and maps the pages of a part of a mapping. Returns 0, or -1 with
-// errno; EINVAL where the kernel cannot (before Linux 5.14).
+// errno, which is EINVAL on kernels that cannot do it (before Linux 5.14).
 int PopulatePages(std::span<std::byte> pages) {
   int result = -1;
   do {
@@ -77,6 +79,7 @@ int PopulatePages(std::span<std::byte> pages) {
   return result;
 }
 
+// Asks the kernel with an empty range, which allocates nothing.
 bool CanPopulate(std::span<std::byte> pages) {
   return PopulatePages(pages.first(0)) == 0 || errno != EINVAL;
 }
@@ -132,6 +135,7 @@ Expected<OwnedRegion> OwnedRegion::Create(const char* name, size_t bytes,
     return NoMemory(bytes, errno);
   }
   IPC_ASSIGN_OR_RETURN(auto mapping, MapShared(fd.get(), bytes, writable));
+  // A kernel that cannot allocate parts later allocates everything now.
   if (pages == Pages::kSparse && !CanPopulate(mapping.bytes())) {
     IPC_TRY(Allocate(fd.get(), bytes));
   }
@@ -165,8 +169,8 @@ Expected<Mapping> OwnedRegion::MapPrivate(size_t offset, size_t bytes) const {
   if (template_.bytes().empty()) {
     return Fail(Code::kUnsupported, "shared memory without its descriptor");
   }
-  // Moves the pages of the template, of which none was ever written, and leaves
-  // the template itself in place: the copy has the file's pages.
+  // With MREMAP_DONTUNMAP, mremap() leaves the template in place. No page of
+  // the template was ever written, so the copy shows the file's pages.
   void* const copy = mremap(template_.bytes().data() + offset, bytes, bytes,
                             MREMAP_MAYMOVE | MREMAP_DONTUNMAP, nullptr);
   if (copy == MAP_FAILED) {

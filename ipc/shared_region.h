@@ -10,24 +10,24 @@
 
 namespace bulkhead::ipc {
 
-// Shared memory between the host and a worker, which exactly one of them can
-// write.
+// Shared memory between the host and a worker. Exactly one of the two can write
+// it.
 //
-// The host creates every region, as a memfd with a sealed size, and never maps
-// a descriptor that a worker created: a peer that can truncate a mapped file
-// can kill the host with SIGBUS.
+// The host creates every region, as a memfd with a sealed size. It never maps a
+// descriptor that a worker created: a peer that can truncate a mapped file can
+// kill the host with SIGBUS.
 //
 //   auto requests = OwnedRegion::CreateWritable("requests", bytes);
 //   auto replies = OwnedRegion::CreateReadable("replies", bytes);
 //   SendMessage(socket, attach, {{requests->fd(), replies->fd()}}, deadline);
-//   requests->CloseDescriptor();  // what is mapped needs none
+//   requests->CloseDescriptor();  // the mapping stays
 //
-// Trust: the worker can map a region from CreateWritable only read-only. The
-// kernel refuses everything else because of F_SEAL_FUTURE_WRITE, which does not
+// Trust: the worker can map a region from CreateWritable only read-only.
+// F_SEAL_FUTURE_WRITE makes the kernel refuse everything else, and does not
 // affect the mapping that the host already has. The worker may write a region
-// from CreateReadable at any time, also while the host reads it. The host
-// therefore loads a value once, validates it, then uses it. The worker can zero
-// pages of that region by punching holes, but cannot remove them.
+// from CreateReadable at any time, also while the host reads it. So the host
+// loads a value once, validates it, then uses it. The worker can zero pages of
+// that region by punching holes, but cannot remove them.
 //
 // Failure: creating a region returns kResourceExhausted if the kernel refuses
 // the memory. The kernel allocates all pages at once, not when they are
@@ -65,9 +65,10 @@ class OwnedRegion {
   // Creates a region that the worker writes and the host reads.
   static Expected<OwnedRegion> CreateReadable(const char* name, size_t bytes);
 
-  // Creates such a region without memory yet. Before the worker is asked to
-  // write a part of it, Populate() that part: a process that touches a page
-  // which the kernel cannot allocate is killed.
+  // Creates a region that the worker writes, without allocating its memory yet.
+  // Before the worker is asked to write a part of the region, Populate() that
+  // part: a process that touches a page which the kernel cannot allocate is
+  // killed.
   static Expected<OwnedRegion> CreateSparse(const char* name, size_t bytes);
   // Allocates the pages of a part of a sparse region. `offset` and `bytes` are
   // multiples of the page size, and the part lies in the region.
@@ -75,22 +76,22 @@ class OwnedRegion {
 
   // The descriptor to send to the worker; -1 once it was closed.
   int fd() const { return fd_.get(); }
-  // Closes the descriptor, which nobody needs once it was sent.
+  // Closes the descriptor, which is not needed any more once it was sent.
   void CloseDescriptor() { fd_.reset(); }
   std::span<const std::byte> bytes() const { return mapping_.bytes(); }
   // Returns an empty span for a region from CreateReadable.
   std::span<std::byte> writable_bytes() const {
     return writable_ ? mapping_.bytes() : std::span<std::byte>();
   }
-  // Maps a part of the region once more, copy-on-write: what is written to the
-  // mapping stays in it, and a page that was written no longer changes with the
-  // region. `offset` is a multiple of the page size, and the part lies in the
-  // region. Without the descriptor, returns kUnsupported unless KeepTemplate()
-  // was called before it was closed.
+  // Maps a part of the region once more, copy-on-write: a write to the new
+  // mapping does not reach the region, and a page that was written no longer
+  // changes with the region. `offset` is a multiple of the page size, and the
+  // part lies in the region. Without the descriptor, returns kUnsupported
+  // unless KeepTemplate() was called before it was closed.
   Expected<Mapping> MapPrivate(size_t offset, size_t bytes) const;
-  // Keeps a further mapping, which nobody touches and of which MapPrivate() can
-  // make copies without the descriptor (mremap(2) with MREMAP_DONTUNMAP, Linux
-  // 5.13). It takes addresses, and no memory.
+  // Keeps a further mapping, which is never touched, so that MapPrivate() can
+  // copy from it once the descriptor is closed (mremap(2) with
+  // MREMAP_DONTUNMAP, Linux 5.13). The mapping takes addresses, but no memory.
   Expected<void> KeepTemplate();
 
  private:
@@ -106,8 +107,8 @@ class OwnedRegion {
   bool writable_;
 };
 
-// The worker's side of a region that the worker received. Does not keep the
-// descriptor.
+// The worker's side of a region, which the worker received from the host. Does
+// not keep the descriptor.
 class MappedRegion {
  public:
   // Maps the whole region. Returns kInvalidArgument if the region is smaller

@@ -9,7 +9,7 @@ namespace bulkhead::ipc {
 
 SlotLedger::SlotLedger(uint32_t slots) : slots_(slots) {
   free_.reserve(slots);
-  // Pushed in reverse, so that the first grants take the first slots.
+  // Slots are pushed in reverse, so that the first grants take the first slots.
   for (uint32_t slot = slots; slot-- > 0;) free_.push_back(slot);
 }
 
@@ -57,7 +57,8 @@ void SlotLedger::RevokeGrants() {
     Slot& slot = slots_[index];
     if (slot.state != State::kGranted) continue;
     slot.state = State::kFree;
-    // A publication that was still under way is for an old generation from now.
+    // From now on, a publication that is still under way has an old generation
+    // and is refused.
     ++slot.generation;
     free_.push_back(index);
   }

@@ -11,9 +11,9 @@
 
 namespace bulkhead::ipc {
 
-// Records who may use which slot of the frame pool. The ledger lies in the
-// host's private memory. What the worker claims about a slot is only compared
-// with it.
+// Records the state of each slot of the frame pool: who may use the slot. The
+// ledger lies in the host's private memory; a worker's claims about a slot are
+// only compared with it.
 //
 //            TakeForGrant [host]           Publish [worker says, host accepts]
 //     free ──────────────────────► granted ────────────────────────► leased
@@ -23,22 +23,24 @@ namespace bulkhead::ipc {
 //      └─────────────────────────────────────────────────────────────────┘
 //          Release [host, when the Frame dies]
 //
-// Each grant of a slot has a new generation. The generation sets a publication
-// for the current grant apart from a late one for a grant that was revoked. A
-// slot stays leased when its worker dies: frames outlive workers.
+// Each grant of a slot has a new generation number. A worker publishes a slot
+// with the generation of its grant. So a late publication, for a grant that was
+// revoked, is recognised and refused. A slot stays leased when its worker dies:
+// frames outlive workers.
 //
 // Thread-safe, since frames are destroyed on any thread.
 class SlotLedger {
  public:
+  // A slot that the worker may write, until it publishes the slot.
   struct Grant {
     uint32_t slot;
     uint32_t generation;
   };
 
+  // Makes a ledger of `slots` free slots.
   explicit SlotLedger(uint32_t slots);
 
-  // Adds one more slot, which is free. Its number is the number of slots
-  // before.
+  // Adds one more free slot, whose number is the previous number of slots.
   void Add();
 
   // Grants the slot that was released last, since its memory is most likely

@@ -11,9 +11,10 @@
 //   IPC_TRY(socket.Send(message));
 //   IPC_ASSIGN_OR_RETURN(const size_t bytes, file.Size());
 //
-// IPC_TRY drops the value of a success. Both expand to several statements, so
-// the branch of an `if` needs braces around IPC_ASSIGN_OR_RETURN. A declaration
-// with a comma outside parentheses does not fit; name its type first.
+// IPC_TRY drops the value of a success. IPC_ASSIGN_OR_RETURN expands to several
+// statements, so in the branch of an `if` it needs braces. The preprocessor
+// splits a declaration at a comma outside parentheses; give such a type a name
+// first.
 #define IPC_TRY(expression)                                   \
   do {                                                        \
     if (auto tried_result = (expression); !tried_result) {    \

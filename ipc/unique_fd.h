@@ -12,11 +12,11 @@ namespace bulkhead::ipc {
 // Owns one file descriptor and closes it. In all other code, a plain `int fd`
 // parameter is borrowed. Not thread-safe.
 //
-// Never owns a standard descriptor. The kernel gives out the lowest number that
-// is free, and in an application that has closed 0, 1 or 2 its own output would
-// then go into a socket or a file of ours. So the constructor moves those
-// numbers up, with close-on-exec; if no other is left, the object owns nothing
-// and errno says why.
+// Never owns a standard descriptor. The kernel gives out the lowest free
+// number. So in an application that has closed 0, 1 or 2, one of Bulkhead's
+// sockets could get that number, and the application's output would go there.
+// The constructor therefore moves those three numbers up, with close-on-exec.
+// If no other number is left, the object owns nothing and errno says why.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -40,6 +40,8 @@ class UniqueFd {
   }
 
  private:
+  // Moves a standard descriptor to a higher number; -1 with errno if that
+  // fails.
   static int MovedUp(int fd) {
     const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     const int error = errno;

@@ -20,11 +20,13 @@ namespace {
 constexpr auto kPauseFor = std::chrono::microseconds(1);
 // A peer that has to be woken first answers within kSpinFor.
 constexpr auto kSpinFor = std::chrono::microseconds(100);
-// A wait that slept is still as short as this if spinning would have ended it:
-// being woken took this side as long as it took the peer.
+// A wait that took no longer counts as short. If the peer answered within
+// kSpinFor, so that spinning would have ended the wait, being woken took this
+// side another kSpinFor.
 constexpr auto kShortWait = 2 * kSpinFor;
 
-// Missing in the headers of this C library; the same on all machines.
+// The number of futex_waitv and its structure, which the headers of this C
+// library lack. They are the same on all architectures.
 constexpr long kFutexWaitv = 449;
 struct FutexWaitv {
   uint64_t value;
@@ -50,7 +52,8 @@ FutexWaitv SleepOn(const std::atomic<uint32_t>* word, uint32_t value,
           .reserved = 0};
 }
 
-// The kernel may be older, or a filter may refuse the call.
+// Returns whether the kernel is too old for a call, or a seccomp filter refuses
+// it.
 bool IsMissing(int error) { return error == ENOSYS || error == EPERM; }
 
 }  // namespace
@@ -80,7 +83,7 @@ bool Waiter::MoreThanOneCpu() {
 }
 
 bool Waiter::KernelSleepsOnMany() {
-  // No words to sleep on are invalid for a kernel that has the call.
+  // A kernel that has the call refuses an empty list of words as invalid.
   return syscall(kFutexWaitv, nullptr, 0, 0, nullptr, CLOCK_MONOTONIC) < 0 &&
          !IsMissing(errno);
 }
@@ -91,9 +94,9 @@ bool Waiter::SpinOnce(Instant start, bool& yielded) const {
     Pause();
     return true;
   }
-  if (yielded && !(may_spin_ && last_was_short_ && spun < kSpinFor)) {
-    return false;
-  }
+  // Yields once, or for all of kSpinFor if the peer is likely to be that quick.
+  const bool spins_on = may_spin_ && last_was_short_ && spun < kSpinFor;
+  if (yielded && !spins_on) return false;
   yielded = true;
   sched_yield();
   return true;
@@ -113,15 +116,16 @@ Wake Waiter::Look() const {
 Wake Waiter::Sleep(uint32_t seen, Deadline deadline) {
   if (const Wake known = Look(); known != Wake::kReady) return known;
   SleepInKernel(seen, deadline);
-  // In any case, since this thread may be the one that the kernel woke.
+  // The kernel wakes only one thread that sleeps on a RobustWord, and this may
+  // be that thread. So it wakes the others, whatever ended its sleep.
   for (size_t i = 0; i < word_count_; ++i) {
     if (words_[i].scope == WatchedWord::Scope::kOfOwner && words_[i].ends()) {
       WakeSleepers(words_[i].word, words_[i].scope);
     }
   }
   if (const Wake known = Look(); known != Wake::kReady) return known;
-  // Checked after every wake-up, so that neither a peer that wakes this side
-  // without end nor signals extend the wait beyond the deadline.
+  // The deadline is checked after every wake-up, so that neither needless wakes
+  // by the peer nor signals extend the wait.
   return deadline.passed() ? Wake::kDeadline : Wake::kReady;
 }
 
@@ -133,7 +137,7 @@ void Waiter::SleepInKernel(uint32_t seen, Deadline deadline) {
     const WatchedWord& watched = words_[i];
     if (watched.scope == WatchedWord::Scope::kWithPeer) continue;
     const uint32_t now = watched.word->load();
-    // It ends the wait: there is nothing to sleep for.
+    // This word already ends the wait, so there is no reason to sleep.
     if ((now & watched.mask) == watched.value) return;
     sleeps[count++] = SleepOn(watched.word, now,
                               watched.scope == WatchedWord::Scope::kProcess);
@@ -147,10 +151,12 @@ void Waiter::SleepInKernel(uint32_t seen, Deadline deadline) {
     }
     may_sleep_on_many_ = false;
   }
-  // The time of FUTEX_WAIT is relative.
+  // Without futex_waitv, sleeps on `wakes` alone. FUTEX_WAIT takes a relative
+  // time.
   const Deadline slice = Deadline::After(kSlice);
-  const bool alone = count == 1 || deadline.remaining() < slice.remaining();
-  const timespec left = (alone ? deadline : slice).remaining_timespec();
+  const bool to_deadline =
+      count == 1 || deadline.remaining() < slice.remaining();
+  const timespec left = (to_deadline ? deadline : slice).remaining_timespec();
   syscall(SYS_futex, &peer_->wakes, FUTEX_WAIT, seen, &left, nullptr, 0);
 }
 

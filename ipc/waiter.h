@@ -14,11 +14,12 @@
 namespace bulkhead::ipc {
 
 // Waits for the other side of a ring. Waking a process on another core costs a
-// hundred times as much as passing a message, and spinning is wasted on a peer
-// that takes milliseconds. A wait therefore spins for as long as a wake takes
-// if the wait before was that short. Otherwise, and on one processor, it yields
-// once, so that a peer on the same processor can answer. Only then it sleeps in
-// the kernel, on words of shared memory: a session needs no descriptor to wait.
+// hundred times as much as passing a message, but spinning is wasted on a peer
+// that takes milliseconds. So a wait spins for as long as a wake takes, if the
+// previous wait was that short. If it was longer, or on a single processor, the
+// wait yields once, so that a peer on the same processor can answer. After
+// that, it sleeps in the kernel on words of shared memory (futexes), so a
+// session needs no descriptor to wait.
 //
 //   Expected<std::optional<CopiedMessage>> reply;
 //   switch (waiter.Await([&] {
@@ -35,26 +36,28 @@ namespace bulkhead::ipc {
 //   * ready()? reads the cursor      wakes = wakes + 1
 //   sleep while wakes == seen        wake those who sleep on wakes
 //
-// At least one of the two loads marked * sees the other side's store. If that
-// is the sleeper's, it does not sleep. If only the waker's load does, the
-// sleeper had read the cursor before it was written, and so had read `wakes`
-// before it was counted up: the kernel compares the two while nobody can wake,
-// so the sleeper does not begin to sleep, or is woken.
+// At least one of the two loads marked * sees the other side's store. If the
+// sleeper's load does, the sleeper finds the record and does not sleep. If only
+// the waker's load does, the sleeper has read the old cursor, and before it the
+// old `wakes`. The waker then adds to `wakes` and wakes. The kernel compares
+// `wakes` with `seen` atomically with respect to wakes. So either the sleeper
+// does not begin to sleep, or it sleeps already and is woken.
 //
-// Therefore `ready` may read only cursors, and other words of the peer that the
-// peer changes before it calls WakePeer().
+// So `ready` may read only words of the peer that the peer changes before it
+// calls WakePeer(), such as cursors.
 //
-// A wait also ends by further words (WatchedWord), of others than the peer. On
-// a kernel that cannot sleep on several words (futex_waitv, before Linux 5.16,
-// or where a container forbids it) the waiter sleeps on `wakes` alone and looks
-// at the others every kSlice.
+// A wait also ends when one of several further words changes (WatchedWord),
+// which other processes or threads write. Sleeping on several words takes
+// futex_waitv. Where that is missing (before Linux 5.16, or in a container that
+// forbids it), the waiter sleeps on `wakes` alone and checks the other words
+// every kSlice.
 //
 // Trust: a hostile peer can wake this side needlessly or fail to wake it. Both
 // cost at most the time until the deadline.
 //
-// Threads: one thread at a time. The system calls that the lock-down must allow
-// are futex (FUTEX_WAIT, and FUTEX_WAKE of one) and sched_yield, and
-// sched_getaffinity for the constructor.
+// Threads: one thread at a time. The lock-down must allow the system calls
+// futex (FUTEX_WAIT, and FUTEX_WAKE of one), sched_yield, and sched_getaffinity
+// for the constructor.
 
 // The event that a side waits for.
 enum class WakeReason : uint32_t {
@@ -62,47 +65,53 @@ enum class WakeReason : uint32_t {
   kRoom = 2,    // room to write a record
 };
 
+// The reason why a wait ended.
 enum class Wake {
-  kReady,
-  // A word says that the peer is gone, and ready() was still false after that
-  // was known: no record of the peer is left to read.
+  kReady,  // ready() returned true
+  // A watched word says that the peer is gone, and ready() was still false when
+  // asked after that. So no record of the peer is left to read.
   kPeerGone,
-  kInterrupted,  // a word says that the caller is to end the wait
-  kDeadline,
+  kInterrupted,  // a watched word says that the caller has to stop waiting
+  kDeadline,     // the deadline has passed
 };
 
-// A word that ends a wait once (word & mask) == value. Whoever writes it wakes
-// those who sleep on it afterwards.
+// A word that ends a wait once (word & mask) == value. After writing the word,
+// its writer wakes the threads that sleep on it (WakeSleepers). `means` is what
+// Await() then returns.
 struct WatchedWord {
   const std::atomic<uint32_t>* word = nullptr;
   uint32_t mask = ~0u;
   uint32_t value = 1;
   Wake means = Wake::kPeerGone;
   enum class Scope {
-    kProcess,   // written and waited for in this process alone
+    kProcess,   // in this process's own memory
     kShared,    // in shared memory
-    kOfOwner,   // a RobustWord: the kernel wakes one thread, which wakes all
-    kWithPeer,  // the peer, which writes it, calls WakePeer() as well
+    kOfOwner,   // a RobustWord: the kernel wakes one thread, which wakes the
+                // rest
+    kWithPeer,  // written by the peer, which then calls WakePeer()
   } scope = Scope::kShared;
 
+  // Watches a RobustWord: its owner's end means that the peer is gone.
   static WatchedWord Robust(const std::atomic<uint32_t>* word);
   bool ends() const { return (word->load() & mask) == value; }
 };
 
 class Waiter {
  public:
+  // The longest sleep on `wakes` alone, before the watched words are checked.
   static constexpr std::chrono::milliseconds kSlice{50};
   static constexpr size_t kMostWords = 4;
 
-  // `own` and `peer` are the headers of the two regions of a session, `words`
-  // what ends a wait besides the peer. `may_sleep_on_many` is false in tests.
+  // `own` and `peer` are the headers of the two regions of a session. `words`
+  // are the watched words, at most kMostWords. Tests set `may_sleep_on_many` to
+  // false.
   Waiter(RegionHeader* own, const RegionHeader* peer,
          std::initializer_list<WatchedWord> words,
          bool may_spin = MoreThanOneCpu(), bool may_sleep_on_many = true);
 
-  // Waits until ready() returns true, one of the words ends the wait or the
+  // Waits until ready() returns true, a watched word ends the wait, or the
   // deadline has passed. Calls ready() often, on this thread, and not again
-  // after it returned true. ready() must therefore be cheap.
+  // after it returned true; so ready() must be cheap.
   template <typename Ready>
   Wake Await(Ready ready, Deadline deadline,
              WakeReason reason = WakeReason::kRecord);
@@ -121,11 +130,13 @@ class Waiter {
   bool SpinOnce(Instant start, bool& yielded) const;
   // Remembers whether a wait that began at `start` was short.
   void RememberWait(Instant start);
-  // Sleeps while the peer has woken this side `seen` times. Returns kReady if
-  // it is time to look again, otherwise what ends the wait.
+  // Sleeps while peer_->wakes is `seen`. Returns kReady if the caller has to
+  // check ready() again, otherwise the reason that ends the wait.
   Wake Sleep(uint32_t seen, Deadline deadline);
-  // Returns what the words say; kReady if nothing.
+  // Returns the reason for which a watched word ends the wait; kReady if none
+  // does.
   Wake Look() const;
+  // Sleeps once; returns early if a watched word has changed.
   void SleepInKernel(uint32_t seen, Deadline deadline);
 
   RegionHeader* own_;
@@ -142,7 +153,8 @@ class Waiter {
 void WakePeer(RegionHeader* own, const RegionHeader* peer,
               WakeReason reason = WakeReason::kRecord);
 
-// Wakes the threads that sleep on a word: of this process, or of all.
+// Wakes the threads that sleep on a word: for kProcess only threads of this
+// process, otherwise threads of all processes.
 void WakeSleepers(const std::atomic<uint32_t>* word, WatchedWord::Scope scope);
 
 template <typename Ready>

@@ -7,23 +7,27 @@
 
 namespace bulkhead::ipc {
 
-// The exit code by which a worker reports that its device is lost. No process
-// of a backend is to blame for a lost device. A hostile worker that lies gains
-// nothing: bulkheadd only waits for that worker's own device.
+// The exit code by which a worker reports that its device is lost
+// (BULKHEAD_DEVICE_LOST). The loss of a device is not the backend's fault. A
+// hostile worker gains nothing by a false report: bulkheadd only waits for that
+// worker's own device.
 inline constexpr int kExitDeviceLost = 3;
 
 // The exit code of a clone whose memory cannot be limited or whose stage 2
-// cannot be installed. It has met no media and says why on stderr.
+// cannot be installed. The clone has received no media, and has written the
+// reason to stderr.
 inline constexpr int kExitLockdown = 5;
 
-// The signals of faults. A handler in each process of a backend takes them and
-// ends the process with ExitOfFault(). The process does not die of the signal,
-// since the kernel would log the bytes around the fault. Whoever lies with such
-// a code could as well cause the fault.
+// The signals of faults. A handler in each process of a backend catches them
+// and ends the process with the code ExitOfFault(). The process must not die of
+// the signal, since the kernel would log the bytes around the fault. A hostile
+// process can exit with such a code without a fault, but it could cause the
+// fault as well.
 inline constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 constexpr int ExitOfFault(int signal) { return 128 + signal; }
 
-// Returns the fault that an exit code reports, or nullopt if it is none.
+// Returns the signal of the fault that an exit code reports, or nullopt if it
+// reports none.
 constexpr std::optional<int> FaultOf(int exit_code) {
   for (const int signal : kFaults) {
     if (exit_code == ExitOfFault(signal)) return signal;

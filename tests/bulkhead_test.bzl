@@ -42,6 +42,12 @@ _DEPS = [
     "//tests/support",
 ]
 
+def _libraries_of(uses):
+    libraries = []
+    for used in uses:
+        libraries = libraries + _USABLE[used][3]
+    return libraries
+
 def bulkhead_test(
         name,
         srcs = None,
@@ -91,10 +97,9 @@ def bulkhead_test(
         files.append(distribution)
         variables["BULKHEAD_TEST_DISTRIBUTION"] = "$(rootpaths {})".format(distribution)
     for used in uses:
-        variable, path, label, libraries = _USABLE[used]
+        variable, path, label, _ = _USABLE[used]
         files.append(label)
         variables[variable] = path.format(label)
-        deps = deps + libraries
 
     if as_ordinary_user:
         main = ["//tests/support:ordinary_user_main"]
@@ -110,11 +115,30 @@ def bulkhead_test(
         data = files,
         env = variables,
         tags = tags + ["no-sandbox"] + ([] if sanitizers else ["no-sanitizer"]),
-        deps = seen_by_folder(deps + main + _DEPS),
+        deps = seen_by_folder(deps + _libraries_of(uses) + main + _DEPS),
         **kwargs
     )
 
-def bulkhead_test_as_both_users(name, srcs = None, **kwargs):
+def test_cases(name, srcs, deps = [], uses = [], **kwargs):
+    """Declares the cases that several tests run, each in its own way.
+
+    Args:
+      name: The name of the library, one of the `deps` of a bulkhead_test without `srcs`.
+      srcs: The sources of the cases.
+      deps: See bulkhead_test.
+      uses: See bulkhead_test. Each test that runs the cases names the files again.
+      **kwargs: Further attributes of cc_library.
+    """
+    native.cc_library(
+        name = name,
+        testonly = True,
+        srcs = srcs,
+        deps = seen_by_folder(deps + _libraries_of(uses) + _DEPS + ["@gtest//:gtest_main"]),
+        alwayslink = True,
+        **kwargs
+    )
+
+def bulkhead_test_as_both_users(name, srcs = None, deps = [], uses = [], **kwargs):
     """Declares one test twice: as the user that runs Bazel, and as an ordinary one.
 
     The second target has the name of the first with `_as_ordinary_user` before
@@ -122,16 +146,23 @@ def bulkhead_test_as_both_users(name, srcs = None, **kwargs):
 
     Args:
       name: The name of the first target, which ends in `_test`.
-      srcs: The sources. By default, the one that is called like the first target.
+      srcs: The sources. By default, the one that is called like the first target. If
+        there are none, `deps` have the cases.
+      deps: See bulkhead_test.
+      uses: See bulkhead_test.
       **kwargs: The attributes of both targets: see bulkhead_test.
     """
     if not name.endswith("_test"):
         fail("{}: the name must end in _test".format(name))
-    sources = [name + ".cc"] if srcs == None else srcs
-    bulkhead_test(name = name, srcs = sources, **kwargs)
+    if srcs == None:
+        srcs = [name + ".cc"]
+    if srcs:
+        test_cases(name = name + "_cases", srcs = srcs, deps = deps, uses = uses)
+        deps = [":{}_cases".format(name)]
+    both = dict(kwargs, srcs = [], deps = deps, uses = uses)
+    bulkhead_test(name = name, **both)
     bulkhead_test(
         name = name[:-len("_test")] + "_as_ordinary_user_test",
-        srcs = sources,
         as_ordinary_user = True,
-        **kwargs
+        **both
     )

@@ -18,8 +18,8 @@ REFUSED = {"-fno-canonical-system-headers"}
 
 
 def sources(root, file):
-    """Returns the sources that were joined in a file (tools/bazel/unit_test.bzl), or else
-    the file itself."""
+    """Returns the sources of a compiled file: the file itself or, for a joined test, the
+    sources that were joined in it (tools/bazel/unit_test.bzl)."""
     path = root / file
     if not file.endswith("_joined_test.cc") or not path.is_file():
         return [file]

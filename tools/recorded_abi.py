@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Records the ABIs of Bulkhead as text, as clang sees the headers.
+"""Records the ABIs of Bulkhead as text, which clang makes from the headers.
 
 Usage: tools/recorded_abi.py symbols > core/libbulkhead.symbols
        tools/recorded_abi.py layouts > core/libbulkhead.layouts
@@ -137,7 +137,7 @@ def symbol_lines():
     readable = subprocess.run(
         ["c++filt"], input="\n".join(names), stdout=subprocess.PIPE,
         text=True, check=True).stdout.splitlines()
-    # Only the library itself can call what takes its incomplete types.
+    # Functions with a parameter of an incomplete type can be called by the library only.
     for declaration, name in sorted(zip(readable, names)):
         if not re.search(r"\bbulkhead::[a-z_]+::", declaration):
             yield f"{name}  # {declaration}"
@@ -162,7 +162,8 @@ def enumerators(enum):
 
 
 def record_types(node, scope, types):
-    """Adds each type of `node`, by name, with the lines that describe it."""
+    """Adds to `types` each type that `node` declares, by name, with the lines that describe
+    it."""
     kind, parts = node.get("kind"), node.get("inner", [])
     name = scope + node.get("name", "")
     if kind == "EnumDecl" and "name" in node:

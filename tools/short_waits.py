@@ -27,8 +27,8 @@ import sys
 
 LEAST_SECONDS = 20
 
-# Programs that misbehave on purpose, and backends, are no tests: they may wait as they
-# like.
+# Programs that misbehave on purpose, and backends, are not tests. They may wait for any
+# time.
 MISBEHAVING = re.compile(r"tests/(?:children|vendors)/|.*_backend\.cc$")
 ENDINGS = (".cc", ".h", ".py", ".sh")
 
@@ -40,7 +40,7 @@ SECONDS = {
 UNIT = r"(?P<unit>nanoseconds|microseconds|milliseconds|seconds|minutes)"
 
 SLEEP = r"\b(?:sleep_for|sleep_until|usleep|nanosleep|clock_nanosleep|sleep)\("
-# With the unit of a number that has none beside it.
+# Patterns, each with the unit in seconds of a number that has no unit beside it.
 IN_CODE = {
     "C++": [
         (UNIT + r"(?:\s+\w+)?\s*[({]\s*" + NUMBER + r"\s*[)}]", None),
@@ -58,7 +58,7 @@ IN_CODE = {
     "shell": [(r"\b(?:timeout|sleep)\s+" + NUMBER, 1)],
 }
 STEPS = "(?:supervisor_start|backend_start|worker_start|open|scan|seek|frame|close)"
-# These patterns are also searched in strings, which are removed from the code for the others.
+# Patterns that are searched in strings, too. For the patterns above, strings are removed.
 IN_ALL = {
     "C++": [],
     "Python": [
@@ -82,7 +82,8 @@ def blank(match):
 
 
 def without(kind, text, language):
-    """Returns the text with its comments or its strings blank, each where it was."""
+    """Returns the text with its comments or its strings replaced by blanks, so that all
+    positions stay the same."""
     return re.sub(
         f"(?P<strings>{STRING})|(?P<comments>{COMMENTS[language]})",
         lambda match: blank(match) if match[kind] else match[0],
@@ -96,7 +97,7 @@ def line_of(text, position):
 
 
 def waits(text, language):
-    """Yields the line and the words of each sleep and each short wait."""
+    """Yields the line and the text of each sleep and each short wait."""
     no_comments = without("comments", text, language)
     code = without("strings", no_comments, language)
     for match in re.finditer(SLEEP, code) if language != "shell" else ():
@@ -111,7 +112,7 @@ def waits(text, language):
 
 
 def markers(lines, language):
-    """Returns the line of each marker with the lines that it excuses."""
+    """Returns the line of each comment `bound: REASON` with the lines that it excuses."""
     sign = "//" if language == "C++" else "#"
     found = {}
     above = True
@@ -165,7 +166,7 @@ def main(paths):
             with open(path, encoding="utf-8") as file:
                 text = file.read()
         except FileNotFoundError:
-            continue  # deleted, but not yet in git's eyes
+            continue  # The file is deleted, but still in git's index.
         for finding in findings(path, text):
             print(finding)
             count += 1

@@ -65,12 +65,19 @@ class Skips(unittest.TestCase):
         ended = {"a program of the target ended before its last case": 1}
         self.assertEqual(self.count(begins), ended)
         self.assertEqual(self.count(begins + RAN + begins), ended)
-        # One whose sources have cases prints their number: one of its name, or several.
-        for target in ("//tools:skips_test", "//ipc:ipc_test"):
+        # A test with cases prints their number. Its sources may be the one of its name, several,
+        # or in a library; and a macro may declare it under a second name.
+        for target in (
+            "//tools:skips_test",
+            "//ipc:ipc_test",
+            "//tests/decoding:decoding_test",
+            "//tests/escape:escape_as_ordinary_user_test",
+        ):
             self.assertEqual(
                 self.count("nothing", target=target), {"the target ran no case": 1}, target
             )
-        self.assertEqual(self.count("PASS: a script of its own"), {})
+        for target in ("//x:y_test", "//tests/faults:soak_test"):
+            self.assertEqual(self.count("PASS: a script of its own", target=target), {}, target)
 
     def test_a_program_that_names_its_skips_hides_none_of_another(self):
         named = "test_it ... skipped 'no root'\nRan 2 tests in 0.1s\n\nOK (skipped=1)\n"

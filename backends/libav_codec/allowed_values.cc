@@ -12,7 +12,7 @@ extern "C" {
 namespace bulkhead::libav_codec {
 namespace {
 
-// Some options have dozens of names, such as names of codecs.
+// The most named values that a text lists, since some options have dozens.
 constexpr int kMostNames = 24;
 
 std::string Number(double value) {
@@ -21,7 +21,7 @@ std::string Number(double value) {
   return text;
 }
 
-// Returns the kind of value, and whether it is a number with bounds.
+// Returns the kind of value in words, and whether it is a number with bounds.
 const char* KindOf(AVOptionType type, bool* is_number) {
   *is_number = true;
   switch (type) {
@@ -58,11 +58,12 @@ std::string AllowedValues(AVCodecContext* context, const char* option) {
   if (found == nullptr || target == nullptr) return "";
   bool is_number;
   std::string text = KindOf(found->type, &is_number);
-  // Options whose values have names are numbers without bounds.
+  // An option with named values and without a lower bound takes only the names.
   if (is_number && found->unit != nullptr && found->min <= INT_MIN) text = "";
   if (is_number && !text.empty()) {
     text += " from " + Number(found->min) + " to " + Number(found->max);
   }
+  // Appends the named values: constants whose unit is the option's unit.
   int names = 0;
   for (const AVOption* other = nullptr;
        found->unit != nullptr && names < kMostNames &&

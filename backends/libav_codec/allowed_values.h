@@ -9,8 +9,9 @@ extern "C" {
 
 namespace bulkhead::libav_codec {
 
-// Returns what the option takes, in words that follow "it takes": "a whole
-// number from 0 to 16 or auto". Empty if libavutil does not say.
+// Describes the values that an option takes, such as "a whole number from 0 to
+// 16 or auto"; the caller's sentence begins "it takes". Returns an empty text
+// if libavutil does not declare the values.
 std::string AllowedValues(AVCodecContext* context, const char* option);
 
 }  // namespace bulkhead::libav_codec

@@ -14,7 +14,7 @@ std::vector<const char*> FormatsOf(const AVCodec& decoder) {
   std::vector<const char*> names;
   const AVPixelFormat* pixel = decoder.pix_fmts;
   for (; pixel != nullptr && *pixel != AV_PIX_FMT_NONE; ++pixel) {
-    // Frames come in host memory only.
+    // Frames are in host memory only, so formats of devices are left out.
     if ((av_pix_fmt_desc_get(*pixel)->flags & AV_PIX_FMT_FLAG_HWACCEL) == 0) {
       names.push_back(av_get_pix_fmt_name(*pixel));
     }
@@ -34,7 +34,7 @@ Capabilities::Capabilities() {
     const bool audio = codec->type == AVMEDIA_TYPE_AUDIO;
     if (!audio && codec->type != AVMEDIA_TYPE_VIDEO) continue;
     const AVCodec* decoder = avcodec_find_decoder(codec->id);
-    // Without an option that allows it, libavcodec opens no experimental one.
+    // libavcodec opens experimental decoders only if an option allows that.
     if (decoder == nullptr ||
         (decoder->capabilities & AV_CODEC_CAP_EXPERIMENTAL) != 0) {
       continue;

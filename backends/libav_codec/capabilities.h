@@ -8,10 +8,10 @@
 
 namespace bulkhead::libav_codec {
 
-// The streams that this libavcodec decodes, as the capabilities of a device:
-// one entry for each codec that LibavDecoder finds a decoder for, with the
-// formats that the decoder lists, if it lists any. The entries refer to memory
-// of this object.
+// Lists the streams that this libavcodec decodes, as the capabilities of a
+// device. Each codec for which LibavDecoder finds a decoder has one entry, with
+// the formats that the decoder lists, if any. The entries refer to memory of
+// this object.
 class Capabilities {
  public:
   Capabilities();

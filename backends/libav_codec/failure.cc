@@ -39,7 +39,7 @@ std::string TextOf(int av_error) {
       break;
   }
   char text[AV_ERROR_MAX_STRING_SIZE];
-  // Numbers of one decoder's own, such as AC-3's, have no text.
+  // Error numbers that one decoder defines itself, such as AC-3, have no text.
   return av_strerror(av_error, text, sizeof(text)) < 0 ? "the data is damaged"
                                                        : text;
 }

@@ -28,8 +28,8 @@ inline tl::unexpected<Failure> Fail(bulkhead_result result,
 // packet.
 bulkhead_result ResultOf(int av_error);
 
-// Returns the text that FFmpeg prints for an error number, or what the number
-// means where that text would lead people astray.
+// Returns the text that FFmpeg prints for an error number, or a better text
+// where FFmpeg's would mislead people.
 std::string TextOf(int av_error);
 
 }  // namespace bulkhead::libav_codec

@@ -43,17 +43,16 @@ Expected<const AVCodec*> FindDecoder(const char* name, uint32_t stream_kind) {
   return decoder;
 }
 
-// Returns whether the header of a WebP file says so ("Extended File Format" in
-// the WebP container specification).
+// Returns whether the header of a WebP file says that the picture is animated
+// ("Extended File Format" in the WebP container specification).
 bool IsAnimated(const AVPacket& webp) {
   constexpr int kFlags = 20;
   return webp.size > kFlags && std::memcmp(webp.data + 12, "VP8X", 4) == 0 &&
          (webp.data[kFlags] & 0x02) != 0;
 }
 
-// Returns the codec context on whose behalf a line is logged, or null.
-// libavutil also logs for nested objects; their parents lead to the codec
-// context.
+// Returns the codec context for which a line is logged, or null. If a nested
+// object logs, the codec context is one of its parents.
 AVCodecContext* OwningContext(void* object) {
   while (object != nullptr) {
     const AVClass* type = *static_cast<AVClass**>(object);
@@ -68,9 +67,10 @@ AVCodecContext* OwningContext(void* object) {
   return nullptr;
 }
 
-// Returns how many bytes a packet of raw pictures has at least. libavcodec
-// fills pictures of few bits a pixel from what there is, and leaves the rest as
-// the memory was. Returns 0 where it checks that itself.
+// Returns the least number of bytes that a packet of raw pictures must have, or
+// 0 if libavcodec checks the size itself. For pictures with few bits per pixel
+// it does not: it copies the bytes of a short packet, and leaves old contents
+// of the memory in the rest of the picture.
 int64_t LeastBytes(const AVCodecContext& context) {
   if (context.codec_id != AV_CODEC_ID_RAWVIDEO) return 0;
   int bits = 0;
@@ -94,9 +94,9 @@ int64_t LeastBytes(const AVCodecContext& context) {
   return (int64_t{context.width} * bits + 7) / 8 * context.height;
 }
 
-// Returns the flags by which a decoder rejects a packet whose own checksum is
-// wrong: unless asked, libavcodec does not look at the checksums of lossless
-// sound. It has none that an encoder may leave out.
+// Returns the flags that make a decoder reject a packet whose checksum is
+// wrong. Without them, libavcodec ignores the checksums of lossless audio. Only
+// codecs whose encoders always write a checksum are listed.
 int ChecksumsOf(AVCodecID codec) {
   switch (codec) {
     case AV_CODEC_ID_FLAC:
@@ -108,12 +108,12 @@ int ChecksumsOf(AVCodecID codec) {
   }
 }
 
-// Returns whether libavcodec's decoder of the codec may leave parts of a
-// picture unwritten and say nothing, where a packet is short or an earlier one
-// is missing. An earlier picture would show there, and which one depends on the
-// order in which threads and the application give buffers back. Other decoders
-// conceal such parts or report them, or write each picture as a whole; clearing
-// their large pictures would cost up to a tenth of their time.
+// Returns whether libavcodec's decoder of the codec may silently leave parts of
+// a picture unwritten, if a packet is short or an earlier one is missing. These
+// parts would show an earlier picture, which depends on the order in which
+// threads and the application give buffers back. Therefore the memory must be
+// cleared. Other decoders conceal or report such parts, or write each picture
+// as a whole. Clearing their pictures would cost up to a tenth of their time.
 bool LeavesPartsUnwritten(AVCodecID codec) {
   switch (codec) {
     case AV_CODEC_ID_AV1:
@@ -132,7 +132,7 @@ bool LeavesPartsUnwritten(AVCodecID codec) {
   return descriptor == nullptr || (descriptor->props & kWhole) != kWhole;
 }
 
-// Clears the memory of a new picture, unless that is a device's.
+// Clears the memory of a new picture, unless it is memory of a device.
 void Clear(const AVFrame& frame) {
   const AVPixFmtDescriptor* const format =
       av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
@@ -201,7 +201,7 @@ Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
         error == AVERROR(ENOSYS)) {
       failure.result = BULKHEAD_UNSUPPORTED;
     }
-    // libavcodec passes on what pthread_create() says.
+    // EAGAIN comes from pthread_create(): no thread could be started.
     if (error == AVERROR(EAGAIN)) failure.result = BULKHEAD_OUT_OF_MEMORY;
     return tl::unexpected(std::move(failure));
   }
@@ -254,6 +254,7 @@ bulkhead_result LibavDecoder::SendTranslated(AVPacket* packet) {
   if (packet == nullptr) {
     const int error = avcodec_send_packet(context_.get(), nullptr);
     ended_ = ended_ || error == 0;
+    // A second end changes nothing [send-4]: libavcodec returns AVERROR_EOF.
     return error == AVERROR_EOF ? BULKHEAD_OK
                                 : Report(error, "drain the decoder");
   }
@@ -278,7 +279,8 @@ bulkhead_result LibavDecoder::SendTranslated(AVPacket* packet) {
       log_->NextPacket((packet->flags & AV_PKT_FLAG_KEY) != 0, packet->pts);
   const int error = avcodec_send_packet(context_.get(), packet);
   if (error == AVERROR(EAGAIN)) {
-    // The packet before is decoded first.
+    // The packet was not taken, so the context gets the number of the previous
+    // packet again.
     context_->reordered_opaque = log_->NotTaken();
   } else {
     stream_side_data_.reset();
@@ -364,14 +366,16 @@ int LibavDecoder::GetBuffer(AVCodecContext* context, AVFrame* frame,
   return result;
 }
 
-// Notices what picture_log.h says, and pictures beyond max_pixels. libavcodec
-// reports these as damage, and only its log says which is which. Prints
-// nothing, since a hostile stream could make it print for ever.
+// Passes lines to the PictureLog, and notices pictures larger than max_pixels.
+// libavcodec returns the same error for such pictures as for damage; only its
+// log distinguishes them. Prints nothing, since a hostile stream could fill the
+// log.
 void LibavDecoder::ReadLog(void* object, int level, const char* format,
                            va_list values) {
   const AVCodecContext* context = OwningContext(object);
   if (context == nullptr || context->get_buffer2 != GetBuffer) return;
-  // The decoder of AAC says of damaged bands that they exceed a limit.
+  // Audio is left out: AAC's lines about damaged bands also say "exceeds
+  // limit".
   if (context->codec_type != AVMEDIA_TYPE_VIDEO) return;
   auto* const decoder = static_cast<LibavDecoder*>(context->opaque);
   const int severity = level & 0xff;  // the rest is a colour
@@ -383,8 +387,8 @@ void LibavDecoder::ReadLog(void* object, int level, const char* format,
       std::strstr(format, "exceeds limit") != nullptr;
   if (!beyond) return;
   if (beyond_own) {
-    // libavutil refuses some sizes by itself, among them empty ones. Only sizes
-    // beyond our limit count.
+    // libavutil logs this line for all sizes that it refuses, such as empty
+    // ones. Only sizes above the limit of the application count.
     va_list copy;
     va_copy(copy, values);
     const uint64_t width = va_arg(copy, unsigned);

@@ -10,6 +10,7 @@ extern "C" {
 
 namespace bulkhead::libav_codec {
 
+// Frees objects of libav. The types below own such objects.
 struct FreeLibavObject {
   void operator()(AVCodecContext* context) const {
     avcodec_free_context(&context);

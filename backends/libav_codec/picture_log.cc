@@ -13,12 +13,12 @@ extern "C" {
 namespace bulkhead::libav_codec {
 namespace {
 
-// More than any decoder has outstanding: 64 threads, and 16 pictures that wait
-// to be shown.
+// The number of pictures that are remembered. No decoder has as many at work:
+// it has at most 64 threads, and 16 pictures that wait to be shown.
 constexpr size_t kMostPictures = 512;
 
-// Said of a picture while it is decoded, by H.264, the MPEG family and others
-// that conceal errors, by FFV1, and by HEVC.
+// Lines that are logged while a damaged picture is decoded: by H.264, the MPEG
+// family and other decoders that conceal errors, by FFV1, and by HEVC.
 constexpr const char* kDamage[] = {
     "concealing %d DC",
     "slice CRC mismatch",
@@ -26,7 +26,7 @@ constexpr const char* kDamage[] = {
     "Previous slice segment missing",
 };
 
-// Said by MJPEG, which leaves out the rest of the scan, or all of it.
+// Lines of MJPEG, which then leaves out all or the rest of a scan.
 constexpr const char* kMjpegDamage[] = {
     "decode_sos: ",
     "error y=%d x=%d",
@@ -34,29 +34,31 @@ constexpr const char* kMjpegDamage[] = {
     "bitstream truncated in mjpeg_decode_scan_progressive_ac",
 };
 
-// HEVC says so before it makes up a picture that another refers to.
+// HEVC logs this before it makes up a missing reference picture.
 constexpr const char* kMissing = "Could not find ref with POC";
 
-// HEVC says so of a picture whose last block was decoded, and MJPEG of one that
-// has a scan. Neither says anything of another.
+// HEVC logs the first of these lines when the last block of a picture was
+// decoded. MJPEG logs the second one when a picture has a scan.
 constexpr const char* kHevcCompletion = "Decoded frame with POC";
 constexpr const char* kMjpegCompletion = "component: %d";
 
-// H.264 says so of a macroblock, and more where it goes on.
+// H.264 logs this for a damaged macroblock.
 constexpr const char* kMacroblock = "error while decoding MB";
 
-// Returns whether a macroblock of H.264 with CAVLC could not be decoded to its
-// end. Its coefficients stay in the thread that decoded it, which adds them to
-// a later block's. With CABAC, the line goes on.
-bool TellsResidue(AVCodecID codec, const char* format) {
+// Returns whether a line says that a macroblock of H.264 with CAVLC was not
+// decoded to its end. The thread that decoded it keeps the coefficients, and
+// adds them to the errors of a later block. With CABAC, which has no such
+// residue, the line also has "bytestream".
+bool SaysResidue(AVCodecID codec, const char* format) {
   return codec == AV_CODEC_ID_H264 &&
          std::strstr(format, kMacroblock) != nullptr &&
          std::strstr(format, "bytestream") == nullptr;
 }
 
-// JPEG 2000 leaves out what it cannot decode, and gives the picture as if it
-// were whole.
-bool TellsDamage(AVCodecID codec, int level, const char* format) {
+// Returns whether a line says that the picture is damaged. For JPEG 2000 any
+// error does, since it leaves out parts that it cannot decode and then outputs
+// the picture as if it were complete.
+bool SaysDamage(AVCodecID codec, int level, const char* format) {
   const auto says = [&](const char* text) {
     return std::strstr(format, text) != nullptr;
   };
@@ -67,7 +69,7 @@ bool TellsDamage(AVCodecID codec, int level, const char* format) {
           std::any_of(std::begin(kMjpegDamage), std::end(kMjpegDamage), says));
 }
 
-bool TellsCompletion(AVCodecID codec, const char* format) {
+bool SaysCompletion(AVCodecID codec, const char* format) {
   switch (codec) {
     case AV_CODEC_ID_HEVC:
       return std::strstr(format, kHevcCompletion) != nullptr;
@@ -117,21 +119,23 @@ void PictureLog::Begins(int64_t packet) {
 
 void PictureLog::Line(int64_t packet, int level, const char* format) {
   const bool missing = std::strstr(format, kMissing) != nullptr;
-  const bool damage = missing || TellsDamage(codec_, level, format);
-  const bool complete = TellsCompletion(codec_, format);
+  const bool damage = missing || SaysDamage(codec_, level, format);
+  const bool complete = SaysCompletion(codec_, format);
   const bool error = level <= AV_LOG_ERROR;
   if (!damage && !complete && !error) return;
   const std::lock_guard lock(mutex_);
   met_error_ = met_error_ || damage || error;
-  // JPEG 2000 reads all of a packet before it begins the picture.
+  // JPEG 2000 logs errors before the picture begins, so the picture is added.
   if (damage && codec_ == AV_CODEC_ID_JPEG2000) pictures_.try_emplace(packet);
-  // A second field comes in a packet of its own, and begins no picture.
+  // Finds the picture of the packet, or else the latest one before it: the
+  // packet of a second field begins no picture.
   auto picture = pictures_.upper_bound(packet);
   if (picture == pictures_.begin()) return;
   --picture;
   picture->second.damaged = picture->second.damaged || damage;
   if (missing) made_up_[picture->first] = leading_.contains(picture->first);
-  if (TellsResidue(codec_, format)) made_up_[packet + frame_threads_] = false;
+  // The same thread decodes the packet that follows frame_threads_ later.
+  if (SaysResidue(codec_, format)) made_up_[packet + frame_threads_] = false;
   if (made_up_.size() > kMostPictures) made_up_.erase(made_up_.begin());
   if (!complete) return;
   picture->second.complete = true;
@@ -148,19 +152,24 @@ void PictureLog::Flush() {
 }
 
 bool PictureLog::IsIncomplete(int64_t packet, const Picture& picture) const {
-  // A version of libavcodec that never says "complete" says nothing this way.
+  // Before the first completion, nothing is known: a version of libavcodec may
+  // log no completions at all.
   return !picture.complete && first_complete_ < packet;
 }
 
 bool PictureLog::SeesMadeUp(int64_t packet, int64_t pts) const {
-  int64_t from = 0;           // no earlier picture is referred to
-  int64_t leading_from = -1;  // nor one that leads, before this one
+  // The picture refers to no picture before packet `from`, and to no leading
+  // picture before packet `leading_from`.
+  int64_t from = 0;
+  int64_t leading_from = -1;
   auto keyframe = keyframes_.upper_bound(packet);
   if (keyframe != keyframes_.begin()) {
     --keyframe;
+    // A leading picture may also refer to the previous keyframe and the
+    // pictures after that.
     const bool leads = pts < keyframe->second;
     from = keyframe->first;
-    leading_from = leads ? from : INT64_MAX;
+    leading_from = leads ? from : INT64_MAX;  // others refer to none
     if (leads) {
       from = keyframe == keyframes_.begin() ? 0 : std::prev(keyframe)->first;
     }

@@ -15,89 +15,97 @@ extern "C" {
 
 namespace bulkhead::libav_codec {
 
-// Says which pictures are damaged, from the lines that libavcodec logs while
-// it decodes them.
+// Finds out which pictures are damaged, from the lines that libavcodec logs
+// while it decodes them.
 //
 //     context->reordered_opaque = log.NextPacket(keyframe, pts);
 //     log.Begins(context->reordered_opaque);          // in get_buffer2
 //     log.Line(context->reordered_opaque, level, format);
 //     if (log.IsDamaged(frame->reordered_opaque, pts)) ...
 //
-// The flags of AVFrame do not show it. With frame threads, a thread outputs a
-// copy of the picture that another one may still be decoding, so flags that are
-// set later are lost, in some runs and not in others. Some decoders set no
-// flags: FFV1 copies slices with a wrong checksum from the picture before, HEVC
-// makes up references and leaves out slices, MJPEG gives what was in the buffer
-// where a scan cannot be decoded. HEVC says only once that it made up a
-// picture, and later pictures refer to it too. So all pictures up to the next
-// keyframe count as damaged, and the leading ones of that keyframe, which are
-// sent after it and shown before it. A made-up picture that leads a keyframe
-// damages only pictures that lead the same one. After a damaged picture of
-// H.264 with CAVLC it is the same, even if no picture refers to it: parts of it
-// show in the next picture of the same thread.
+// The flags of AVFrame do not show all damage:
+//   - With frame threads, a thread outputs a copy of a picture that another
+//     thread may still be decoding. Flags that are set later are lost in some
+//     runs and not in others.
+//   - Some decoders set no flags. FFV1 copies slices with a wrong checksum from
+//     the picture before. HEVC makes up missing references and leaves out
+//     slices. MJPEG leaves old contents of the buffer where it cannot decode.
 //
-// A line belongs to the packet whose number its context has: libavcodec copies
-// reordered_opaque to the thread that decodes the packet, and to the picture.
-// All packets up to a picture's own have been decoded when the picture comes
-// out, so the answer does not depend on timing.
+// HEVC logs a missing reference, which it makes up, only once. Later pictures
+// may refer to the made-up picture, too. Leading pictures follow a keyframe in
+// decoding order and precede it in display order. These count as damaged:
+//   - From the picture that lacks the reference: all pictures up to the next
+//     keyframe, and the leading pictures of that keyframe.
+//   - If it is itself a leading picture: only leading pictures of its keyframe.
+//   - After a damaged macroblock of H.264 with CAVLC: as in the first case, but
+//     from the next picture of the same thread on, which shows parts of it.
 //
-// Only lines that no sound picture causes count as damage. Others of the
-// severity of an error are a reason for doubt (TakeError). Remembers the last
-// few hundred pictures. Thread-safe.
+// A line belongs to the packet whose number is the reordered_opaque of the
+// line's context. libavcodec copies this number to the thread that decodes the
+// packet, and to the picture. When a picture comes out, all packets up to its
+// own have been decoded, so IsDamaged() does not depend on timing.
+//
+// A line counts as damage only if sound pictures never cause it. TakeError()
+// reports these lines and all others with the severity of an error. Remembers
+// the last few hundred pictures. Thread-safe.
 class PictureLog {
  public:
-  // Returns the parts of libavcodec's lines that this looks for. A version that
-  // says other words would hide damage.
+  // Returns the parts of libavcodec's lines that this class looks for. A test
+  // checks that libavcodec contains them, since damage would go unnoticed if a
+  // version used other words.
   static std::vector<std::string_view> Words();
 
   explicit PictureLog(AVCodecID codec) : codec_(codec) {}
 
-  // Sets how many packets are decoded at the same time (frame threads), in
-  // turns; 1 if not called. Must be called before the first packet.
+  // Sets the number of frame threads, which take packets in turns; 1 if not
+  // called. Must be called before the first packet.
   void SetFrameThreads(int threads) { frame_threads_ = threads; }
 
   // Returns the number of the packet that is sent next.
   int64_t NextPacket(bool keyframe, int64_t pts);
-  // Takes back the number of a packet that the decoder did not take yet.
+  // Takes back the number of the last packet, which the decoder did not take.
+  // Returns the number of the packet before it.
   int64_t NotTaken();
 
-  // Records that a picture is being decoded from the packet.
+  // Records that libavcodec begins to decode a picture from the packet.
   void Begins(int64_t packet);
-  // Records a line of that level. `format` is without its values.
+  // Records a logged line and its severity (AV_LOG_*). `format` is the format
+  // string, without its values.
   void Line(int64_t packet, int level, const char* format);
+  // Forgets all pictures. Called at a seek.
   void Flush();
 
   // Returns whether the picture that was decoded from the packet has parts that
   // libavcodec made up, or refers to a picture that it made up.
   bool IsDamaged(int64_t packet, int64_t pts) const;
-  // Returns whether there was an error since the last call, now that the
-  // picture of this packet has come out.
+  // Returns whether libavcodec met an error since the last TakeError(). Call
+  // this when the picture of `packet` has come out.
   bool TakeError(int64_t packet);
 
  private:
   struct Picture {
     bool damaged = false;
-    bool complete = false;
+    bool complete = false;  // a line said that the picture is complete
   };
-  // Returns whether the last block of a picture was not decoded, or no scan,
-  // once it was time to.
+  // Returns whether no line said that the picture is complete, though the
+  // decoder logs such lines (HEVC, MJPEG).
   bool IsIncomplete(int64_t packet, const Picture& picture) const;
-  // Returns whether something that was made up may be seen in this picture.
+  // Returns whether the picture may refer to a picture that was made up.
   bool SeesMadeUp(int64_t packet, int64_t pts) const;
 
   const AVCodecID codec_;
   int frame_threads_ = 1;
-  int64_t packets_ = 0;
+  int64_t packets_ = 0;  // the number of the last packet
   mutable std::mutex mutex_;
   std::map<int64_t, Picture> pictures_;   // by packet
-  std::map<int64_t, int64_t> keyframes_;  // the timestamps, by packet
-  std::set<int64_t> leading_;  // packets shown before the keyframe before them
-  // The first picture that was said to be complete.
+  std::map<int64_t, int64_t> keyframes_;  // timestamps, by packet
+  std::set<int64_t> leading_;             // the packets of leading pictures
+  // The packet of the first picture that a line called complete.
   int64_t first_complete_ = INT64_MAX;
-  // The packets whose pictures are the first to show something made up, and
-  // whether only leading pictures may show it.
+  // The packet of each picture from which on pictures may refer to a made-up
+  // one. True if only leading pictures of the same keyframe may.
   std::map<int64_t, bool> made_up_;
-  int64_t judged_ = 0;  // the last picture reported as incomplete
+  int64_t judged_ = 0;  // TakeError has checked pictures up to this packet
   bool met_error_ = false;
 };
 

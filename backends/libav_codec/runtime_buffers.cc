@@ -13,9 +13,10 @@ namespace {
 
 // The size of libavcodec's widest vectors on any CPU.
 constexpr int kAlignment = 64;
-// Like libavcodec's own allocator: 16 bytes, and what alignment may take.
+// The padding of libavcodec's own allocator: 16 bytes, and room to align.
 constexpr int kPadding = 16 + kAlignment;
 
+// Returns whether the runtime can hold pictures of the format.
 bool IsPlain(const AVPixFmtDescriptor* format) {
   constexpr uint64_t kOdd =
       AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM;
@@ -24,8 +25,8 @@ bool IsPlain(const AVPixFmtDescriptor* format) {
 
 // Widens the picture until every plane's row is a multiple of the alignment.
 // Rounding each plane by itself would break decoders that expect a luma row to
-// be twice as long as a chroma row. A single plane needs no widening: the
-// runtime rounds its row, which then fits a slot of the frame pool.
+// be twice as long as a chroma row. A single plane is not widened: the runtime
+// rounds its row, and the picture then fits a slot of the frame pool.
 bool WidenToAlignedRows(AVPixelFormat format, int planes, int* width) {
   int strides[4];
   for (;;) {
@@ -35,10 +36,12 @@ bool WidenToAlignedRows(AVPixelFormat format, int planes, int* width) {
                     [](int stride) { return stride % kAlignment == 0; })) {
       return true;
     }
+    // Adds the lowest bit that is set: one more power of 2 divides the sum.
     *width += *width & -*width;
   }
 }
 
+// Returns whether the buffer has memory for all planes.
 bool Holds(const bulkhead_buffer& buffer, int planes) {
   if (buffer.plane_count < static_cast<uint32_t>(planes)) return false;
   for (int plane = 0; plane < planes; ++plane) {
@@ -98,6 +101,7 @@ int RuntimeBuffers::Allocate(AVCodecContext* context, AVFrame* frame,
 
 int RuntimeBuffers::Lend(const bulkhead_buffer& buffer, int planes,
                          AVFrame* frame) {
+  // One AVBufferRef covers all planes, from the lowest to the highest address.
   uint8_t* begin = buffer.data[0];
   uint8_t* end = buffer.data[0] + buffer.bytes[0];
   for (int plane = 1; plane < planes; ++plane) {
@@ -142,8 +146,8 @@ void* RuntimeBuffers::HandleOf(const AVFrame& frame) const {
   if (frame.buf[0] == nullptr || frame.buf[1] != nullptr) return nullptr;
   const void* opaque = av_buffer_get_opaque(frame.buf[0]);
   const std::lock_guard lock(mutex_);
-  // A frame may carry a buffer of libavcodec, whose opaque pointer is something
-  // else. Only pointers in the set are known to be Loans.
+  // The frame may have a buffer of libavcodec, whose opaque pointer is no Loan.
+  // Only pointers in the set are known to be Loans.
   if (loans_.count(opaque) == 0) return nullptr;
   return static_cast<const Loan*>(opaque)->handle;
 }

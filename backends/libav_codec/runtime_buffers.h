@@ -14,9 +14,10 @@ namespace bulkhead::libav_codec {
 // Makes libavcodec decode into the runtime's memory.
 //
 // libavcodec asks for one buffer per picture, and counts the references to the
-// buffer: the output picture holds one, and so does the decoder, which predicts
-// later pictures from it. Each buffer is lent by the runtime, and is released
-// to the runtime when libavcodec drops the last reference, on any thread.
+// buffer. The output picture holds a reference. The decoder holds another one
+// as long as it predicts later pictures from the buffer. The runtime lends each
+// buffer, and gets it back when libavcodec drops the last reference, on any
+// thread.
 //
 // The buffers are marked read-only. Otherwise some decoders would draw the next
 // picture into the previous one as soon as they hold the only reference,
@@ -36,9 +37,9 @@ class RuntimeBuffers : public std::enable_shared_from_this<RuntimeBuffers> {
   // Implements AVCodecContext.get_buffer2.
   int Allocate(AVCodecContext* context, AVFrame* frame, int flags);
 
-  // Returns and forgets the last failure of acquire_buffer, or returns OK if
-  // there was none. Decoders treat a failed allocation as damage and continue
-  // without the picture; this function shows that the input was not at fault.
+  // Returns and forgets the last failure of acquire_buffer; OK if there was
+  // none. Decoders treat a failed allocation as damage and continue without the
+  // picture, so only this function shows that the input was not at fault.
   bulkhead_result TakeRefusal();
 
   // Returns the runtime's handle of the buffer that holds all planes of the
@@ -46,19 +47,23 @@ class RuntimeBuffers : public std::enable_shared_from_this<RuntimeBuffers> {
   void* HandleOf(const AVFrame& frame) const;
 
  private:
+  // One lent buffer.
   struct Loan {
     std::shared_ptr<RuntimeBuffers> owner;
     void* handle;
   };
 
   explicit RuntimeBuffers(const bulkhead_runtime& runtime);
+  // Makes `frame` own the buffer, with its first `planes` planes. Returns 0 or
+  // an error number of libav.
   int Lend(const bulkhead_buffer& buffer, int planes, AVFrame* frame);
+  // Gives a buffer back to the runtime. libavutil calls this.
   static void Return(void* loan, uint8_t* data);
 
   const bulkhead_runtime runtime_;
   std::atomic<bulkhead_result> refusal_ = BULKHEAD_OK;
   mutable std::mutex mutex_;
-  std::unordered_set<const void*> loans_;
+  std::unordered_set<const void*> loans_;  // the addresses of all Loans
 };
 
 }  // namespace bulkhead::libav_codec

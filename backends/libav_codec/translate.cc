@@ -38,6 +38,7 @@ bool AddSideData(AVPacketSideDataType type, const uint8_t* data, size_t bytes,
   return true;
 }
 
+// Adds side data of the stream to a packet that has none of this type.
 bool AddIfMissing(AVPacketSideDataType type, const uint8_t* data, size_t bytes,
                   AVPacket* packet) {
   if (type == AV_PKT_DATA_DISPLAYMATRIX) return true;

@@ -7,14 +7,13 @@
 
 namespace bulkhead::libav_codec {
 
-// Translate between the structs of the C ABI and libavcodec's. Strings become
-// identifiers by FFmpeg's own tables; nothing is guessed. The functions that
-// make libavcodec structs copy all data, so the caller's memory may go after
-// the call.
+// Functions that translate between the structs of the C ABI and libavcodec's.
+// FFmpeg's own tables translate names to identifiers; nothing is guessed. The
+// functions that return libavcodec structs copy all data, so the caller may
+// free its memory after the call.
 
-// Translates every field of the parameters. `codec` is the decoder for
-// parameters.codec; its type decides whether the fields of video or of audio
-// are translated.
+// Translates the parameters. `codec` is the decoder for parameters.codec; its
+// type decides whether the fields of video or of audio are translated.
 Expected<CodecParametersPtr> ToCodecParameters(
     const bulkhead_codec_parameters& parameters, const AVCodec& codec);
 
@@ -23,8 +22,8 @@ Expected<CodecParametersPtr> ToCodecParameters(
 Expected<PacketPtr> ToPacket(const bulkhead_packet& packet);
 
 // Attach the stream's side data to `packet`, except kinds that the packet has
-// already. A display matrix is left out, since the runtime turns the pictures.
-// Return false without memory.
+// already. A display matrix is left out, since the runtime rotates the
+// pictures. Both return false if there is no memory.
 bool AddStreamSideData(const bulkhead_side_data* side_data, size_t count,
                        AVPacket* packet);
 bool AddStreamSideData(const AVPacket& from, AVPacket* packet);

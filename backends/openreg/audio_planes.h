@@ -9,9 +9,9 @@
 
 namespace bulkhead::openreg {
 
-// The device stores the samples of an audio frame packed: all planes one after
-// the other. In each function `frame` describes the samples (format, channels,
-// count); only PackPlanes reads the planes of `frame`.
+// Functions that pack the samples of an audio frame for the device, which
+// stores all planes one after the other. `frame` gives the format, channels and
+// count of the samples. Only PackPlanes reads the planes of `frame`.
 
 // Returns the number of bytes of the packed samples.
 size_t PackedBytes(const bulkhead_frame& frame);
@@ -19,8 +19,8 @@ size_t PackedBytes(const bulkhead_frame& frame);
 // Copies the planes of `frame` to `packed`.
 void PackPlanes(const bulkhead_frame& frame, uint8_t* packed);
 
-// Returns host memory that holds the array for bulkhead_frame.planes, followed
-// by a copy of the packed samples that the array points into.
+// Returns host memory with the array for bulkhead_frame.planes, followed by a
+// copy of the packed samples. The array points into this copy.
 std::unique_ptr<uint8_t[]> UnpackPlanes(const bulkhead_frame& frame,
                                         const uint8_t* packed);
 

@@ -14,18 +14,20 @@
 
 namespace bulkhead::openreg {
 
-// Decodes one stream of media on one simulated device. Audio frames take the
-// same way as pictures, except that they are returned in memory of the decoder
-// instead of a buffer of the runtime.
+// Decodes one stream of media on one simulated device. Audio frames are treated
+// like pictures, but are returned in memory of this class, not in a buffer of
+// the runtime.
 //
-// The device decodes on its own thread into its own memory. Receive handles one
-// picture at a time: one kernel decodes and uploads the picture, and the next
-// kernel copies it down into the runtime's buffer. A decoder therefore holds at
-// most one picture in device memory, and a full device shows as OUT_OF_MEMORY.
+// The device runs kernels (device_stream.h) on its own thread and has its own
+// memory (device_memory.h). Receive handles one picture at a time: one kernel
+// decodes the picture and uploads it to the device, and the next kernel
+// downloads it to the runtime's buffer. A decoder therefore holds at most one
+// picture in device memory. If the device is full, Receive returns
+// OUT_OF_MEMORY.
 //
-// Used by one thread. If a kernel does not end within a minute, this call and
-// all later ones return DEVICE_LOST. Memory that the kernel may still use is
-// kept until the destructor, which waits for the kernel.
+// Used by one thread. If a kernel does not end within a minute, the current
+// call and all later ones return DEVICE_LOST. Memory that the kernel may still
+// use is kept until the destructor, which waits for the kernel.
 class DeviceDecoder {
  public:
   static libav_codec::Expected<std::unique_ptr<DeviceDecoder>> Open(
@@ -52,17 +54,23 @@ class DeviceDecoder {
   // Launches `kernel` and waits until it is done. Returns kernel_result_, or
   // DEVICE_LOST.
   bulkhead_result Execute(DeviceStream::Kernel kernel);
+  // These run in kernels, on the device's thread. They set kernel_result_;
+  // Upload() returns its result instead.
   void DecodeAndUpload();
   bulkhead_result Upload();
-  bulkhead_result ChooseTarget();
-  bulkhead_result UseOwnMemory();
   void Download();
+  // Sets target_ to a buffer of the runtime, or to own_memory_ if the runtime
+  // has no buffer for such a picture.
+  bulkhead_result ChooseTarget();
+  // Allocates own_memory_ and sets target_ to it. Returns OK.
+  bulkhead_result UseOwnMemory();
+  // Sets last_error_ and returns `result`.
   bulkhead_result Fail(bulkhead_result result, std::string sentence);
 
   const bulkhead_runtime runtime_;
   DeviceMemory memory_;
   std::string last_error_;
-  bool lost_ = false;
+  bool lost_ = false;  // a kernel has hung
 
   // Objects that kernels use. They are members, so that they outlive a call
   // whose kernel hangs.
@@ -74,7 +82,7 @@ class DeviceDecoder {
   Planes target_;
   bulkhead_result kernel_result_ = BULKHEAD_OK;
   std::string kernel_error_;
-  // The handle of the runtime's buffer that the picture goes to, or null if it
+  // The handle of the runtime's buffer for the picture; null if the picture
   // goes to own_memory_.
   void* buffer_ = nullptr;
   std::unique_ptr<uint8_t[]> own_memory_;

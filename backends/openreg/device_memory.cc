@@ -91,6 +91,7 @@ std::optional<DeviceAllocation> DeviceMemory::Allocate(size_t bytes) {
     return DeviceAllocation(this, base, bytes, mapped);
   }
   if (!LiesWithin(in_use_, mapped, capacity_)) return std::nullopt;
+  // Unmaps the ranges that were kept first until the new one has room.
   while (in_use_ + kept_bytes_ + mapped > capacity_) {
     munmap(kept_.front().base, kept_.front().mapped);
     kept_bytes_ -= kept_.front().mapped;

@@ -26,9 +26,9 @@ class DeviceAllocation {
   // Returns the address, for tests that provoke the fault.
   const volatile uint8_t* address() const { return base_; }
 
-  // Lets the CPU read and write the whole range during the lifetime of the
-  // object. Simulated kernels access device memory this way. An allocation can
-  // have one Access at a time.
+  // Lets the CPU read and write the whole range as long as the object lives.
+  // Simulated kernels access device memory this way. An allocation can have one
+  // Access at a time.
   class Access {
    public:
     Access(Access&& other) noexcept;
@@ -42,8 +42,8 @@ class DeviceAllocation {
     uint8_t* data_;
     size_t mapped_;
   };
-  // Returns nullopt if the operating system refuses to make the range
-  // accessible.
+  // Makes the range accessible. Returns nullopt if the operating system refuses
+  // that.
   std::optional<Access> Open();
 
   // Copy between host and device memory. Return false if the range does not lie
@@ -61,7 +61,7 @@ class DeviceAllocation {
   DeviceMemory* owner_;
   uint8_t* base_;
   size_t bytes_;
-  size_t mapped_;
+  size_t mapped_;  // bytes_ rounded up to whole pages
 };
 
 // The memory of one simulated device.
@@ -71,9 +71,9 @@ class DeviceAllocation {
 //     picture->CopyFromHost(0, pixels, bytes);
 //
 // The capacity bounds all allocations. As in real drivers, freed ranges are
-// kept for the next allocation of the same size, since a new mapping costs one
-// page fault per page. Kept ranges count towards the capacity, and are unmapped
-// when the capacity is needed. Thread-safe.
+// kept for later allocations of the same size, since a new mapping costs one
+// page fault per page. Kept ranges are unmapped when a new allocation needs
+// their part of the capacity. Thread-safe.
 class DeviceMemory {
  public:
   explicit DeviceMemory(size_t capacity) : capacity_(capacity) {}
@@ -81,6 +81,7 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
+  // Returns nullopt if `bytes` is 0, the device is full or mmap() fails.
   std::optional<DeviceAllocation> Allocate(size_t bytes);
 
   size_t capacity() const { return capacity_; }
@@ -94,6 +95,7 @@ class DeviceMemory {
     size_t mapped;
   };
 
+  // Keeps a range whose allocation was destroyed.
   void Keep(uint8_t* base, size_t mapped);
 
   const size_t capacity_;

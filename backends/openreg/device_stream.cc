@@ -48,8 +48,8 @@ DeviceStream::Event DeviceStream::Record() {
 }
 
 void DeviceStream::WaitFor(const Event& event) {
-  // Waits without a deadline, as a device does; the callers of Synchronize and
-  // Event::Wait have deadlines.
+  // The kernel waits without a deadline, as a device does. Callers of
+  // Synchronize and Event::Wait set deadlines.
   Launch([state = event.state_] {
     std::unique_lock lock(state->mutex);
     state->completed.wait(lock, [&state] { return state->done; });

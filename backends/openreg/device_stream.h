@@ -19,18 +19,20 @@ namespace bulkhead::openreg {
 //     stream.Launch([&] { result = Work(); });
 //     if (!stream.Synchronize(std::chrono::seconds(5))) ...  // it hangs
 //
-// A kernel may use only objects that outlive the stream, since the kernel may
-// still run after a wait has timed out. Launch, Record and the waits may be
-// called from any thread except the stream's own. The destructor runs all
-// launched kernels and joins the thread. Kernels must not throw.
+// A kernel may still run after a wait has timed out, so it may use only objects
+// that outlive the stream. Launch, Record and the waits may be called from any
+// thread except the stream's own. The destructor runs all launched kernels and
+// joins the thread. Kernels must not throw.
 class DeviceStream {
  public:
-  // Marks a point in the order of launches. The event is complete when all
-  // kernels launched before have been executed (not only taken from the queue).
-  // Cheap to copy.
+  // A point in the order of launches. The event is complete when all kernels
+  // that were launched before it have returned. Cheap to copy.
   class Event {
    public:
+    // Returns whether the event is complete.
     bool Query() const;
+    // Waits until the event is complete, at most `limit`. Returns whether it
+    // is.
     bool Wait(std::chrono::milliseconds limit) const;
 
    private:
@@ -51,9 +53,11 @@ class DeviceStream {
   DeviceStream& operator=(const DeviceStream&) = delete;
 
   void Launch(Kernel kernel);
+  // Returns an event that is complete when all kernels launched so far are
+  // done.
   Event Record();
-  // Makes later kernels of this stream wait for an event of another stream. An
-  // event that this stream records later would never complete.
+  // Makes later kernels of this stream wait for `event`, which comes from
+  // another stream or was recorded by this one before.
   void WaitFor(const Event& event);
 
   // Waits until all launched kernels are done. Returns false if that takes

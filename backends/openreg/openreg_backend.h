@@ -4,7 +4,7 @@
 #include "backends/sdk/bulkhead_backend.h"
 
 // Returns the function table of a simulated accelerator with two devices named
-// "openreg". The backend exercises what a real accelerator would: streams,
+// "openreg". The backend has the properties of a real accelerator: streams,
 // device memory that the CPU cannot touch, explicit copies, a device that runs
 // full. Its pictures equal the CPU backend's.
 //

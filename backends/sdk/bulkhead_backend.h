@@ -5,9 +5,9 @@
  * The C ABI between Bulkhead's worker and a decoding backend.
  *
  * A backend is a shared object that exports one function of type
- * bulkhead_backend_entry, whose name the entry point gives (`name =
- * module:attr`). Bulkhead loads the object into a sandboxed process of its own,
- * never into the application.
+ * bulkhead_backend_entry. The Python entry point of its package, `name =
+ * module:attr`, names that function (attr). Bulkhead loads the object into a
+ * sandboxed process of its own, never into the application.
  *
  *     static const bulkhead_backend kBackend = {
  *         .size = sizeof(bulkhead_backend),
@@ -24,15 +24,15 @@
  * conformance suite name the id. An id keeps its meaning in all releases; the
  * id of a clause that was given up is not used again.
  *
- * Results. BULKHEAD_OK, AGAIN and so on stand for the results below.
+ * Results. OK, AGAIN and so on are short for BULKHEAD_OK, BULKHEAD_AGAIN ...
  * [result-1] A call returns only the results that its clauses name.
- * [result-2] After another result than OK, AGAIN and END_OF_STREAM, last_error
- *   returns a sentence that describes the problem for people.
+ * [result-2] After a failure (any result but OK, AGAIN and END_OF_STREAM),
+ *   last_error returns a sentence that describes the problem for people.
  * [result-3] A backend that breaks a clause loses its worker, and the caller of
  *   the stream gets an error that names the backend, the clause and the place
  *   in the file.
- * [result-4] A call returns within the deadline of its step, 10 s for a frame
- * by default. The process of a call that does not is killed.
+ * [result-4] A call returns within the deadline of its step, by default 10 s
+ * for a frame. If the call takes longer, its process is killed.
  *
  * Life of a backend. The entry function runs in a process called the zygote,
  * which never sees media. The zygote is then cloned, as by fork(). One
@@ -42,15 +42,14 @@
  * [life-1] The entry function returns the backend's table, never NULL. The
  * table and what it refers to stay valid and unchanged until the process ends.
  * [life-2] The entry function starts no thread and initializes no driver:
- *   threads and most drivers do not survive the cloning. Both may be done from
- *   enumerate_devices and open on.
- * [life-3] From open on the process can open no file and start no process. What
- *   it needs of these the entry function opens; threads can be started.
+ *   threads and most drivers do not survive the cloning. enumerate_devices,
+ *   open and later calls may do both.
+ * [life-3] From open on, the process can open no file and start no process, but
+ *   it can start threads. The entry function opens the files that it needs.
  * [life-4] The same packets give the same pictures in each process and with any
  *   number of threads. After a crash the runtime decodes the stream again and
- *   compares.
- * [life-5] No packet, whatever its bytes, ends the process: packets can be
- *   damaged or hostile.
+ *   compares the pictures.
+ * [life-5] No packet ends the process, not even a damaged or hostile one.
  *
  * Threads.
  * [thread-1] The runtime calls the functions of one decoder one at a time and
@@ -64,22 +63,23 @@
  *
  * Versions.
  * [abi-1] Each struct begins with its size in bytes, set by the side that fills
- *   the struct; the reader treats fields beyond that size as zero.
+ *   the struct; the reader treats fields after that size as zero.
  * [abi-2] A struct for the other side to fill in (bulkhead_buffer,
  *   bulkhead_frame) is passed with `size` set to the size of its memory, and is
  *   returned with `size` set to the part that was filled.
  * [abi-3] New releases only append fields. The version changes when the meaning
  *   of a field or a function changes.
  * [abi-4] A backend serves the versions from min_abi_version to abi_version,
- *   the runtime those from BULKHEAD_ABI_MIN_VERSION to BULKHEAD_ABI_VERSION. In
- *   force is the newest version that both serve: bulkhead_runtime.abi_version.
- *   Without one the backend is not used, and the error names both ranges.
+ *   the runtime those from BULKHEAD_ABI_MIN_VERSION to BULKHEAD_ABI_VERSION.
+ *   The version in force, bulkhead_runtime.abi_version, is the newest that both
+ *   serve. If there is none, the backend is not used, and the error names both
+ *   ranges.
  * [abi-5] An optional function is appended to a struct and may be NULL. Neither
  *   side needs to ask for extensions by name.
  *
  * Texts.
- * [text-1] Strings are UTF-8 and NUL-terminated. Neither they nor other
- *   pointers are NULL unless a comment says so.
+ * [text-1] Strings are UTF-8 and NUL-terminated. No string and no other pointer
+ *   is NULL unless a comment says so.
  * [text-2] Names of codecs and of pixel and sample formats are those that
  *   FFmpeg prints ("h264", "yuv420p10le", "fltp").
  */
@@ -104,37 +104,40 @@ extern "C" {
 
 typedef enum bulkhead_result {
   BULKHEAD_OK = 0,
-  /* [again-1] From send_packet: the packet was not taken; receive frames first,
-   *   then send the same packet again.
-   * [again-2] From receive_frame before the end was sent: send another packet
-   *   first. After the end was sent: the next frame is not ready yet, and the
-   *   runtime asks again.
-   * [again-3] A decoder that is at work may return AGAIN from both for a while,
-   *   but not for half of the deadline of a frame (10 s by default). */
+  /* [again-1] From send_packet: the packet was not taken; the runtime receives
+   *   frames first, then sends the same packet again.
+   * [again-2] From receive_frame before the end was sent: the decoder needs
+   *   another packet first. After the end was sent: the next frame is not ready
+   *   yet, and the runtime asks again.
+   * [again-3] A busy decoder may return AGAIN from both functions, but only for
+   *   less than half of the application's shortest deadline of open, seek and
+   *   frame: by default 5 s. */
   BULKHEAD_AGAIN = 1,
   /* [end-1] Only from receive_frame, and only after the end was sent: there are
    *   no more frames. Until a flush, further calls return the same. */
   BULKHEAD_END_OF_STREAM = 2,
   /* [bad-1] From send_packet: this packet is damaged and dropped; the next one
    *   may decode.
-   * [bad-2] From receive_frame: a packet that was sent is damaged. It is not
-   *   told which: the runtime finds it by the frame that does not come.
-   * [bad-3] Not without end: each damaged packet gives BAD_INPUT at most a few
-   *   times. */
+   * [bad-2] From receive_frame: a packet that was sent is damaged. The result
+   *   does not name the packet: the runtime finds it by its missing frame.
+   * [bad-3] A damaged packet gives BAD_INPUT at most a few times. The runtime
+   *   ends the stream if receive_frame returns BAD_INPUT 65,536 times in a row,
+   *   while no frame comes and no packet is taken. */
   BULKHEAD_BAD_INPUT = 3,
-  /* [unsupported-1] From open: this device does not decode this codec, profile
+  /* [unsupported-1] From open: the device does not decode this codec, profile
    *   or size, does not exist, or does not know an option.
-   * [unsupported-2] From send_packet and receive_frame: the stream goes on with
-   *   something that the device does not decode. The stream ends. */
+   * [unsupported-2] From send_packet and receive_frame: the stream continues
+   *   with something that the device does not decode. The runtime ends it. */
   BULKHEAD_UNSUPPORTED = 4,
   /* [memory-1] From each function that returns a result: there is no memory, or
-   *   the picture is beyond a limit of the application. The stream ends. */
+   *   the picture exceeds a limit that the application has set. The runtime
+   *   ends the stream. */
   BULKHEAD_OUT_OF_MEMORY = 5,
   /* [lost-1] The device is gone; the stream is opened again in a new process.
    */
   BULKHEAD_DEVICE_LOST = 6,
-  /* [failed-1] The backend failed, not the file: the stream is opened again in
-   *   a new process, and given up after a few. */
+  /* [failed-1] The backend failed, and the file is not the cause. The stream is
+   *   opened again in a new process, and is given up after a few failures. */
   BULKHEAD_FAILED = 7
 } bulkhead_result;
 
@@ -165,15 +168,18 @@ typedef struct bulkhead_side_data {
   size_t bytes;
 } bulkhead_side_data;
 
-/* Properties of the stream that the container declares.
- * [codec-1] Valid during the call of open only, with all that it refers to.
- * [codec-2] The container may be wrong or hostile: what is declared is not
- *   checked against the stream.
+/* Properties of the stream that the container declares. A field without a
+ * comment has its meaning in FFmpeg's AVCodecParameters.
+ * [codec-1] The struct and all that it refers to are valid during the call of
+ *   open only.
+ * [codec-2] The container may be wrong or hostile: its values are not checked
+ *   against the stream.
  * [codec-3] extradata and packets are framed as FFmpeg's demuxers give them.
  *   H.264 and HEVC: if extradata is an avcC or hvcC record (its first byte is
- *   1), packets hold NAL units after their lengths; otherwise Annex B. AV1:
- *   extradata is empty, an av1C record (its first byte is 0x81) or OBUs; a
- *   packet is one temporal unit of OBUs with sizes, without an av1C record. */
+ *   1), each NAL unit of a packet stands after its length; otherwise packets
+ *   are in Annex B format. AV1: extradata is empty, an av1C record (its first
+ *   byte is 0x81) or OBUs; a packet is one temporal unit of OBUs with sizes,
+ *   without an av1C record. */
 typedef struct bulkhead_codec_parameters {
   uint32_t size;
   const char* codec;
@@ -196,14 +202,15 @@ typedef struct bulkhead_codec_parameters {
   /* [color-2] chroma_location: 0 unknown, 1 left, 2 center, 3 top left, 4 top,
    *   5 bottom left, 6 bottom (one more than in ITU-T H.273). */
   int32_t chroma_location;
-  /* [color-3] color_range: 0 unknown, 1 limited, 2 full. The other three are
-   *   code points of ITU-T H.273, of which 2 means unknown. */
+  /* [color-3] color_range: 0 unknown, 1 limited, 2 full. The three fields after
+   *   it are code points of ITU-T H.273, in which 2 means unknown. */
   int32_t color_range;
   int32_t color_primaries;
   int32_t color_transfer;
   int32_t color_space;
   bulkhead_rational sample_aspect_ratio;
   bulkhead_rational time_base; /* the unit, in seconds, of all timestamps */
+  /* The average rate. */
   bulkhead_rational frame_rate;
   const bulkhead_side_data* side_data;
   size_t side_data_count;
@@ -231,8 +238,8 @@ enum {
 };
 
 /* One packet. Packets come in decoding order.
- * [packet-1] Valid during the call of send_packet only, with all that it refers
- *   to.
+ * [packet-1] The struct and all that it refers to are valid during the call of
+ *   send_packet only.
  * [packet-2] 64 readable zero bytes follow the `bytes` bytes at `data`. `bytes`
  *   may be 0; such a packet has no frame. */
 typedef struct bulkhead_packet {
@@ -267,8 +274,9 @@ typedef struct bulkhead_buffer_request {
 } bulkhead_buffer_request;
 
 /* Memory for one picture.
- * [buffer-1] Planes 1 and 2 of a format with two planes of chroma have equal
- *   strides, in the ratio to that of plane 0 that their widths have. */
+ * [buffer-1] If the format has two planes of chroma (1 and 2), stride[1] =
+ *   stride[2], and stride[0] / stride[1] = plane 0's width / plane 1's width.
+ */
 typedef struct bulkhead_buffer {
   uint32_t size;
   uint32_t plane_count;
@@ -281,23 +289,24 @@ typedef struct bulkhead_buffer {
 /* One decoded picture, or a number of decoded audio samples. Audio uses only
  * pts, duration, private_data and the fields from sample_format to planes.
  * [frame-1] A picture has a width, a height and a pixel format that FFmpeg
- *   knows, in host memory.
- * [frame-2] It has at least the planes of the pixel format, none of them NULL.
- *   A palette, if the pixel format has one, is the second plane.
+ *   knows, and lies in host memory.
+ * [frame-2] A picture has at least the planes of the pixel format, none of them
+ *   NULL. A palette, if the pixel format has one, is the second plane.
  * [frame-3] A stride is the number of bytes from one row to the next, below 0
- *   if the rows lie upside down, and not less than the bytes of a row.
+ *   if the rows lie upside down. Its magnitude is not less than the bytes of a
+ *   row.
  * [frame-4] The planes lie in the buffer from acquire_buffer that `buffer`
  *   names, or in memory of the backend, with `buffer` NULL.
  * [frame-5] The planes stay unchanged until release_frame. Bulkhead may read
  *   them while the decoder is in another call.
- * [frame-6] pts is that of the frame's packet, in the time base of the stream,
- *   or the best estimate if the packet has none. The runtime finds the packet
- *   by it.
+ * [frame-6] pts is the pts of the frame's packet, in the time base of the
+ *   stream, or the best estimate if the packet has none. The runtime finds the
+ *   packet by this pts.
  * [frame-7] Audio has a sample format that FFmpeg knows, a rate, channels and
  *   planes. It has only the samples that are to be heard: leave out the
  *   encoder's padding that the side data "Skip Samples" of a packet names.
- * [frame-10] The picture is the one that FFmpeg's decoder of the codec gives,
- *   bit for bit, as the specifications of today's codecs ask for.
+ * [frame-10] The picture equals, bit for bit, the picture of FFmpeg's decoder
+ *   of the codec. The specifications of today's codecs ask for that.
  * [frame-11] duration, interlaced, top_field_first and sample_aspect_ratio are
  *   those that FFmpeg's decoder of the codec gives. */
 typedef struct bulkhead_frame {
@@ -313,7 +322,8 @@ typedef struct bulkhead_frame {
   int32_t keyframe;
   int32_t interlaced;
   int32_t top_field_first;
-  /* As in bulkhead_codec_parameters: [color-2], [color-3]. */
+  /* The colors have values as in bulkhead_codec_parameters: [color-2],
+   * [color-3]. */
   int32_t color_range;
   int32_t color_primaries;
   int32_t color_transfer;
@@ -333,17 +343,18 @@ typedef struct bulkhead_frame {
   /* Samples of each channel; 0 for a picture, or if there is nothing to hear.
    */
   int32_t sample_count;
-  /* One plane for each channel if the format is planar, else a single one. */
+  /* One plane for each channel if the format is planar, else a single plane. */
   const uint8_t* const* planes;
   /* [frame-8] damaged is 1 if parts of the picture are invented, because its
    *   packet was damaged or a picture that it refers to is missing. */
   int32_t damaged;
-  /* [frame-9] met_error is 1 if, since the frame before, the decoder met an
-   *   error in a packet for which no call returned BAD_INPUT. The frame itself
-   *   may be sound. The runtime then waits for the frames of all packets sent
-   *   so far before it delivers one that may refer to them. Without this,
-   *   frames that are shown before a damaged one, and refer to it, count as
-   *   sound. */
+  /* [frame-9] met_error is 1 if the decoder, since the previous frame, met an
+   *   error in a packet and no call returned BAD_INPUT for it. The frame itself
+   *   may be sound. But each packet sent so far whose frame has not come out
+   * may be the damaged one. So the runtime holds back a frame that may refer to
+   *   such a packet until that packet's frame has come out or is known to be
+   *   lost. This matters for a frame that is displayed before a frame that it
+   *   refers to. */
   int32_t met_error;
 } bulkhead_frame;
 
@@ -356,7 +367,8 @@ typedef struct bulkhead_capability {
   /* The largest picture; 0 if the device has no limit of its own. */
   int32_t max_width;
   int32_t max_height;
-  /* The pixel or sample formats of the frames; none: not told. */
+  /* The pixel or sample formats of the frames. format_count is 0 if the device
+   * does not say; formats may then be NULL. */
   const char* const* formats;
   size_t format_count;
 } bulkhead_capability;
@@ -367,15 +379,17 @@ enum {
   BULKHEAD_OUTPUT_RUNTIME_BUFFERS = 1u << 1
 };
 
-/* [device-1] Valid during the call of emit only, with all that it refers to.
+/* One device of the backend.
+ * [device-1] The struct and all that it refers to are valid during the call of
+ *   emit only.
  * [device-2] Each process enumerates the same devices in the same order.
  * [device-3] A device that has capabilities decodes nothing else: open returns
- *   UNSUPPORTED for another stream. The runtime does not start a backend for a
- *   stream that its capabilities rule out, as far as it knows both, and names
- *   the devices that decode the stream. A device without capabilities may
- *   decode anything.
- * [device-4] A device decodes what its capabilities say: open returns
- *   UNSUPPORTED for such a stream only because of its options. */
+ *   UNSUPPORTED for another stream. If no device of a backend has a capability
+ *   for a stream, the runtime does not start the backend for it, and the error
+ *   names the devices that decode the stream. A device without capabilities
+ *   may decode anything.
+ * [device-4] A device decodes each stream that its capabilities state: open
+ *   returns UNSUPPORTED for such a stream only because of an option. */
 typedef struct bulkhead_device {
   uint32_t size;
   /* One of the device names in bulkhead.toml. Several devices may have the same
@@ -383,13 +397,13 @@ typedef struct bulkhead_device {
   const char* name;
   const char* description; /* a few words for people, or NULL */
   /* The elements lie capabilities[0].size bytes apart. Several may name one
-   * codec. NULL with capability_count 0. */
+   * codec. May be NULL if capability_count is 0. */
   const bulkhead_capability* capabilities;
   size_t capability_count;
   /* The largest number of sessions at once; 0 if the device has no limit. The
-   * runtime tells it to those who ask, and does not count sessions by it. */
+   * runtime shows the number to operators, and does not enforce it. */
   uint32_t max_sessions;
-  uint32_t outputs; /* bits of BULKHEAD_OUTPUT_*; 0: not told */
+  uint32_t outputs; /* bits of BULKHEAD_OUTPUT_*; 0: unknown */
 } bulkhead_device;
 
 /* The runtime's services for the backend.
@@ -398,17 +412,18 @@ typedef struct bulkhead_device {
  * [acquire-1] acquire_buffer fills *buffer and returns OK; the backend then
  *   owns one reference to the buffer. UNSUPPORTED: the runtime has no buffers
  *   for such a picture; decode into memory of the backend. OUT_OF_MEMORY: the
- *   session's memory is used up; return the same. FAILED: the request makes no
- *   sense.
+ *   session's memory is used up; return OUT_OF_MEMORY, too. FAILED: the request
+ *   is not valid.
  * [acquire-2] As long as the backend holds a reference, the runtime does not
- *   reuse the buffer, even after a picture in it has been published. From then
- *   on the backend may read the buffer, but must not write to it.
+ *   reuse the buffer, even after a picture in it has been published. After the
+ *   publication the backend may read the buffer, but must not write to it.
  * [acquire-3] reference_buffer adds a reference, and release_buffer gives one
- *   back. Before close returns, the backend has given back each one.
- * [log-1] log writes one line to the stderr of this process, of which records
- *   of crashes keep the end. Operators see it (`bulkhead crashes show N`), and
- *   vendors what was written before there was media. Lines are cut, and left
- *   out if there are many. stdout leads nowhere. */
+ *   back. Before close returns, the backend has given back each reference.
+ * [log-1] log writes one line to the stderr of this process. The record of a
+ *   crash keeps the last lines for operators (`bulkhead crashes show N`).
+ *   Vendors see only lines that were written before the process got media. Long
+ *   lines are cut, and lines are left out if there are many. Output to stdout
+ *   is lost. */
 typedef struct bulkhead_runtime {
   uint32_t size;
   uint32_t abi_version; /* the version in force: [abi-4] */
@@ -421,23 +436,24 @@ typedef struct bulkhead_runtime {
   void (*log)(void* context, const char* line);
 } bulkhead_runtime;
 
-/* Valid during the call of open only, with all that it refers to. */
+/* The stream and the settings of a decoder to open. The struct and all that it
+ * refers to are valid during the call of open only. */
 typedef struct bulkhead_open_parameters {
   uint32_t size;
   uint32_t device; /* the index of the device in enumerate_devices' order */
   const bulkhead_codec_parameters* codec;
   uint32_t threads; /* the number of threads; 0: the backend chooses */
-  /* 1 in the first worker of the session, and above 1 after a crash: the number
-   * of workers that this session has had. */
+  /* The number of workers that this session has had: 1 in the first worker, and
+   * more after a crash. */
   uint32_t incarnation;
-  /* [open-3] Options come from the application, key by key as it wrote them
+  /* [open-3] Options come from the application as it wrote them
    *   (VideoOptions::backend_options, `--option KEY=VALUE`), with values that
    *   nobody has checked. Return UNSUPPORTED for an unknown key. Keys that
-   *   begin with "bulkhead." are for the runtime, and do not come. */
+   *   begin with "bulkhead." are for the runtime, and are not passed on. */
   const bulkhead_option* options;
   size_t option_count;
-  /* [open-4] Refuse larger pictures with OUT_OF_MEMORY, from whichever call
-   *   meets them; 0 means no limit. */
+  /* [open-4] The limit on the pixels of a picture; 0 means no limit. The call
+   *   that meets a larger picture returns OUT_OF_MEMORY. */
   uint64_t max_frame_pixels;
   /* 1: continue after errors that can be ignored, like ffmpeg with -err_detect
    * ignore_err; pictures with invented parts must still be marked
@@ -469,10 +485,10 @@ typedef struct bulkhead_backend {
   bulkhead_result (*open)(const bulkhead_open_parameters* parameters,
                           const bulkhead_runtime* runtime,
                           bulkhead_decoder** decoder);
-  /* [send-1] Takes one packet. Only after AGAIN it was not taken, and the same
-   *   packet comes again; after BAD_INPUT it was dropped.
-   * [send-2] A packet gives at most one frame; of several with its timestamp
-   *   the first counts.
+  /* [send-1] Takes one packet. After AGAIN the packet was not taken, and the
+   *   same packet comes again. After BAD_INPUT it was dropped.
+   * [send-2] A packet gives at most one frame. If several frames have its
+   *   timestamp, only the first counts.
    * [send-3] By the end of the stream each packet that shows a picture has
    *   given its frame, or BAD_INPUT was returned for it.
    * [send-4] NULL marks the end of the stream; receive_frame then returns the
@@ -483,7 +499,8 @@ typedef struct bulkhead_backend {
    */
   bulkhead_result (*send_packet)(bulkhead_decoder* decoder,
                                  const bulkhead_packet* packet);
-  /* [receive-1] Fills *frame with the next frame in display order: pts ascend.
+  /* [receive-1] Fills *frame with the next frame in display order: each pts is
+   *   greater than the one before.
    * [receive-2] Fills *frame only if it returns OK. The runtime may hold any
    *   number of frames at once.
    * [receive-3] Results: OK, AGAIN, END_OF_STREAM, BAD_INPUT, UNSUPPORTED,
@@ -501,7 +518,7 @@ typedef struct bulkhead_backend {
    * [flush-2] After the end of the stream, packets can be sent again. */
   void (*flush)(bulkhead_decoder* decoder);
   /* [close-1] Frees the decoder, at any time after open. Each frame was
-   *   released before. When it returns, no thread of the decoder is left. */
+   *   released before. When close returns, no thread of the decoder is left. */
   void (*close)(bulkhead_decoder* decoder);
   /* [error-1] Returns the sentence about the last failure, or NULL. `decoder`
    *   is NULL after a failed open or enumerate_devices. The string stays valid
@@ -512,8 +529,8 @@ typedef struct bulkhead_backend {
    * 0, which is also the value of a backend older than this field, means video.
    * The runtime calls open for no other kind. */
   uint32_t stream_kinds;
-  /* The oldest version that the backend serves; 0, which is also the value of a
-   * backend older than this field: abi_version and no other. */
+  /* The oldest version that the backend serves. 0, which is also the value of a
+   * backend older than this field, means that it serves abi_version only. */
   uint32_t min_abi_version;
 } bulkhead_backend;
 

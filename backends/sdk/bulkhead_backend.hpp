@@ -14,12 +14,14 @@
 
 #include "bulkhead_backend.h"
 
-// The ABI of bulkhead_backend.h for backends in C++17 and later.
+// Makes the function table of bulkhead_backend.h for a backend in C++17 or
+// later.
 //
 // A table of C functions needs the same lines in each backend: casts from
-// bulkhead_decoder*, a sentence for each thread and each decoder, copies of
-// structs of other releases, a catch in each function. TableOf has them, and
-// takes a class of the backend and one of its decoders:
+// bulkhead_decoder*, an error sentence for each thread and each decoder, copies
+// of structs of other releases, a catch in each function. TableOf contains
+// those lines. The backend supplies a class for itself and a class for its
+// decoders:
 //
 //     class AcmeDecoder {  // decodes one stream
 //      public:
@@ -41,12 +43,13 @@
 //       return TableOf<Acme>();
 //     }
 //
-// The clauses of bulkhead_backend.h stay as they are; those in brackets are
-// kept here.
+// All clauses of bulkhead_backend.h apply to such a backend. The code here
+// keeps the clauses that its comments name in brackets.
 namespace bulkhead::sdk {
 
-// Hides a function: two shared objects with a backend of one name, or with two
-// releases of this header, must not end up with each other's.
+// Hides a function from other shared objects. Otherwise two objects whose
+// backends have the same name, or that were built with different releases of
+// this header, could call each other's functions.
 #define BULKHEAD_SDK_LOCAL __attribute__((visibility("hidden")))
 
 // Copies one versioned struct of the C ABI. The other side may have been built
@@ -63,8 +66,9 @@ BULKHEAD_SDK_LOCAL Struct TakeSized(const Struct& source) {
   return copy;
 }
 
-// The end of a call: a result, and after a failure the sentence that
-// last_error returns. A bulkhead_result alone is an Outcome without a sentence.
+// The outcome of a call: a result, and after a failure the sentence that
+// last_error returns. A bulkhead_result converts to an Outcome without a
+// sentence.
 struct Outcome {
   Outcome(bulkhead_result of_call = BULKHEAD_OK, std::string about = {})
       : result(of_call), sentence(std::move(about)) {}
@@ -73,14 +77,14 @@ struct Outcome {
   std::string sentence;
 };
 
-// Reports the devices of a backend, one in each call. Lives as long as the call
-// of EnumerateDevices.
+// Reports the devices of a backend, one device in each call. Valid during the
+// call of EnumerateDevices only.
 class Emit {
  public:
   using Function = void (*)(void*, const bulkhead_device*);
   Emit(Function emit, void* context) : emit_(emit), context_(context) {}
 
-  // Fills in the `size` of the device, not of its capabilities.
+  // Sets the `size` of `device`. The caller sets the `size` of each capability.
   void operator()(bulkhead_device device) const {
     device.size = sizeof(device);
     emit_(context_, &device);
@@ -93,11 +97,11 @@ class Emit {
 
 namespace internal {
 
-// Runs `call`, which returns an Outcome. What it throws becomes a failure, so
-// that no exception reaches the C caller [thread-4].
+// Runs `call` and returns its Outcome. An exception of `call` becomes a failed
+// Outcome, so that no exception reaches the C caller [thread-4].
 template <typename Call>
 BULKHEAD_SDK_LOCAL Outcome Guard(const Call& call) noexcept {
-  // Short enough for the string itself, since there may be no memory.
+  // Short enough for the buffer inside std::string, so no allocation is needed.
   constexpr const char* kNoMemory = "no memory left";
   try {
     try {
@@ -111,25 +115,27 @@ BULKHEAD_SDK_LOCAL Outcome Guard(const Call& call) noexcept {
       return {BULKHEAD_FAILED, "the backend threw what is no std::exception"};
     }
   } catch (...) {
-    return {BULKHEAD_FAILED, kNoMemory};  // for the sentence
+    return {BULKHEAD_FAILED, kNoMemory};  // no memory for the sentence above
   }
 }
 
 // The object to which the pointer to a bulkhead_decoder points.
 template <typename Decoder>
 struct BULKHEAD_SDK_LOCAL Stream {
-  // The first member, so destroyed last: the decoder keeps a reference to it.
+  // The first member, so destroyed last: the decoder refers to the runtime.
   bulkhead_runtime runtime{};
   std::unique_ptr<Decoder> decoder;
   std::string sentence;
-  // The failure of a call that returns nothing. Each later call returns it.
+  // The failure of a Release or Flush, which cannot return it. Each later call
+  // that has a result returns this failure instead.
   Outcome owed;
 };
 
-// A class with the names of two classes. A name that both have is ambiguous,
-// which says that `Class` has it: overloaded, private or inherited, too. So a
-// member that is there and does not fit is an error of the compiler, and not
-// a member left out.
+// Detects whether `Class` has a member of a certain name, which is the name of
+// the only member of `Name`. If so, the name is ambiguous in `Both`, and the
+// constants below are true. Overloaded, private and inherited members are
+// found, too. So an optional member with a wrong signature is a compile error
+// instead of being ignored.
 template <typename Class, typename Name>
 struct Both : Class, Name {
   static_assert(!std::is_final_v<Class>, "the class must not be final");
@@ -166,7 +172,7 @@ constexpr bool kHasLastError<
     Decoder,
     std::void_t<decltype(&Both<Decoder, NamedLastError>::last_error)>> = false;
 
-// The functions of the table.
+// Implements the functions of the table of `Backend`.
 template <typename Backend>
 class BULKHEAD_SDK_LOCAL Functions {
  public:
@@ -200,17 +206,20 @@ class BULKHEAD_SDK_LOCAL Functions {
   }
 
   // The sentence of a failed open or enumerate_devices, which belongs to no
-  // decoder. One for each thread [thread-2].
+  // decoder. Each thread has one [thread-2].
   static std::string& SentenceOfThread() {
     thread_local std::string sentence;
     return sentence;
   }
 
+  // Stores the outcome's sentence, and returns its result.
   static bulkhead_result Keep(Outcome outcome, std::string* sentence) {
     *sentence = std::move(outcome.sentence);
     return outcome.result;
   }
 
+  // Runs a call that has a result. If an earlier RunOwing failed, returns that
+  // failure instead.
   template <typename Call>
   static bulkhead_result Run(Stream* stream, const Call& call) {
     return Keep(Guard([&]() -> Outcome {
@@ -220,6 +229,7 @@ class BULKHEAD_SDK_LOCAL Functions {
                 &stream->sentence);
   }
 
+  // Runs a call without a result, and stores its failure for later calls.
   template <typename Call>
   static void RunOwing(Stream* stream, const Call& call) {
     Outcome outcome = Guard([&]() -> Outcome {
@@ -315,34 +325,34 @@ class BULKHEAD_SDK_LOCAL Functions {
 
 }  // namespace internal
 
-// Returns the table of a backend, which lives as long as the shared object
-// [life-1]. Beside the members in the example above there may be
+// Returns the table of a backend. The table lives as long as the shared object
+// [life-1]. Some members are optional. `Backend` may have
 //
 //     static constexpr uint32_t kStreamKinds = BULKHEAD_DECODES_AUDIO;
 //
-// in `Backend`, without which it decodes video, and in `Backend::Decoder`
+// and without it decodes video only. `Backend::Decoder` may have
 //
 //     void Release(const bulkhead_frame& frame);
 //     const std::string& last_error();
 //
-// Without Release there is nothing to free. last_error is asked after a failure
-// whose Outcome has no sentence. In place of an Outcome each function may
-// return a bulkhead_result. These members must be public.
+// A decoder without Release has nothing to free for a frame. last_error is
+// called after a failure whose Outcome has no sentence. Each function may
+// return a bulkhead_result in place of an Outcome. All members must be public.
 //
-// Versions: each struct that the runtime passes comes as a full copy, in which
-// unknown fields are zero, and the frame for Receive is empty [abi-1, abi-2].
-// What the copy points to lives as the clauses say.
+// Versions: each function gets full copies of the runtime's structs, in which
+// unknown fields are zero. The frame for Receive is empty [abi-1, abi-2]. The
+// memory that a copy points to lives as long as the clauses say.
 //
 // Ownership: Open fills the pointer. The table owns the decoder from a
-// successful Open until close, and destroys it at once after a failed one. The
-// runtime passed to Open lives until the decoder is destroyed.
+// successful Open until close. A decoder that a failed Open has set is
+// destroyed at once. The runtime passed to Open outlives the decoder.
 //
 // Failures: std::bad_alloc becomes BULKHEAD_OUT_OF_MEMORY, and any other
 // exception BULKHEAD_FAILED with what() in the sentence. After Flush or Release
-// threw, each later Send and Receive fails. OK from Open without a decoder is
-// BULKHEAD_FAILED. A destructor must not throw.
+// threw, each later Send and Receive fails. If Open returns OK and sets no
+// decoder, the result is BULKHEAD_FAILED. A destructor must not throw.
 //
-// Threads: as the clauses say. Decoders share nothing here.
+// Threads: as the clauses say. This code has no state that decoders share.
 template <typename Backend>
 BULKHEAD_SDK_LOCAL const bulkhead_backend* TableOf() {
   static constexpr bulkhead_backend kTable =

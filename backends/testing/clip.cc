@@ -171,7 +171,7 @@ bulkhead_open_parameters OpenParameters(const Clip& clip,
 void DecodeAll(const bulkhead_backend& backend, bulkhead_decoder* decoder,
                const std::vector<bulkhead_packet>& packets, Decoded* decoded) {
   for (size_t i = 0; i <= packets.size(); ++i) {
-    const bool end = i == packets.size();
+    const bool end = i == packets.size();  // after the last packet
     const bulkhead_result sent =
         backend.send_packet(decoder, end ? nullptr : &packets[i]);
     bulkhead_result result = sent;
@@ -187,7 +187,7 @@ void DecodeAll(const bulkhead_backend& backend, bulkhead_decoder* decoder,
       decoded->error = backend.last_error(decoder);
       return;
     }
-    if (sent == BULKHEAD_AGAIN) --i;
+    if (sent == BULKHEAD_AGAIN) --i;  // sends the same packet again
   }
 }
 

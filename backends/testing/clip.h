@@ -16,19 +16,19 @@ namespace bulkhead::fake {
 // structs of the C ABI.
 //
 // The structs are made by the worker's own translation
-// (backends/libav_format/stream_to_abi.h), deliberately: a test of a backend
-// must feed a backend exactly what a worker feeds it. The tests of that
-// translation are beside it.
+// (backends/libav_format/stream_to_abi.h), so that a test feeds a backend
+// exactly the structs that a worker would. The translation has tests of its
+// own.
 class Clip {
  public:
-  // Reads a file. Returns nullptr if libavformat finds no stream of that kind
-  // (BULKHEAD_STREAM_*) in the file.
+  // Reads a file. Returns nullptr if libavformat cannot read it or finds no
+  // stream of `stream_kind` (BULKHEAD_STREAM_*).
   static std::unique_ptr<Clip> Read(
       const std::string& path, uint32_t stream_kind = BULKHEAD_STREAM_VIDEO);
 
-  // Makes a small clip with the ffmpeg program and reads it. `arguments` go
-  // before the path of the clip. Returns nullptr if ffmpeg is missing or fails;
-  // tests then skip.
+  // Makes a clip with the ffmpeg program and reads it. `name` is its file name,
+  // `arguments` are the words before its path on the command line. Returns
+  // nullptr if ffmpeg is missing or fails; tests then skip.
   static std::unique_ptr<Clip> Make(
       const std::string& name, const std::vector<std::string>& arguments,
       uint32_t stream_kind = BULKHEAD_STREAM_VIDEO);
@@ -54,9 +54,9 @@ class Clip {
   std::vector<bulkhead_packet> packets_;
 };
 
-// A picture without padding between its rows. For audio: the samples, plane
-// after plane; `width` is the number of samples, `height` the number of
-// channels.
+// A copied picture without padding between its rows. For audio, `pixels` holds
+// the samples, plane after plane, `width` is the number of samples and `height`
+// the number of channels.
 struct Picture {
   int64_t pts;
   int32_t width;
@@ -70,13 +70,14 @@ Picture CopyPicture(const bulkhead_frame& frame);
 
 // The result of decoding a clip.
 struct Decoded {
-  bulkhead_result opened = BULKHEAD_FAILED;
+  bulkhead_result opened = BULKHEAD_FAILED;  // the result of open
   std::string open_error;
   std::vector<Picture> pictures;
-  std::vector<int64_t> damaged;  // the timestamps of pictures that are marked
-  int errors = 0;                // pictures that say that there was an error
-  int bad_packets = 0;
-  // The result that ended decoding early, and the backend's sentence about it.
+  std::vector<int64_t> damaged;  // timestamps of pictures marked as damaged
+  int errors = 0;                // the number of pictures with met_error
+  int bad_packets = 0;           // the number of BAD_INPUT results
+  // The result that ended decoding early (OK if none did), and the backend's
+  // sentence about it.
   bulkhead_result failure = BULKHEAD_OK;
   std::string error;
 };
@@ -91,7 +92,8 @@ struct DecodeOptions {
 bulkhead_open_parameters OpenParameters(const Clip& clip,
                                         const DecodeOptions& options);
 
-// Feeds all packets to an open decoder. Skips damaged packets, as FFmpeg does.
+// Sends all packets and the end to an open decoder, and adds what it returns to
+// `decoded`. Skips damaged packets, as FFmpeg does.
 void DecodeAll(const bulkhead_backend& backend, bulkhead_decoder* decoder,
                const std::vector<bulkhead_packet>& packets, Decoded* decoded);
 

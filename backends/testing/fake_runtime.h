@@ -28,12 +28,15 @@ class FakeRuntime {
 
   const bulkhead_runtime* services() const { return &services_; }
 
-  // Makes acquire_buffer return `answer`. OK makes it serve buffers again.
+  // Makes each later acquire_buffer return `answer`; OK makes it lend buffers
+  // again.
   void RefuseBuffers(bulkhead_result answer);
 
   // Returns the number of buffers that still have a reference.
   size_t outstanding() const;
+  // Returns the number of buffers that acquire_buffer has lent so far.
   uint64_t acquired() const;
+  // Returns the request of the latest acquire_buffer, even if it was refused.
   bulkhead_buffer_request last_request() const;
 
  private:

@@ -15,19 +15,22 @@
 namespace bulkhead {
 namespace {
 
-// Hundreds of processes are usual for a user, and backends need a few. Some
-// systems allow as few as sandbox::Limits::tasks by default.
+// The limit on a user's processes below which it counts as low. Users commonly
+// have hundreds of processes, and backends need a few more. Some systems allow
+// as few as sandbox::Limits::tasks by default.
 constexpr rlim_t kFewTasks = 256;
-// The threads of a decoder have a stack of the limit's size.
+// The stack that a decoder's threads need at least. They get stacks of the
+// limit's size.
 constexpr rlim_t kStackBytes = rlim_t{1} << 20;
 
-// The kernel's errors, in words, for a process and for a file too many.
+// The kernel's messages if the limit on processes or on open files is reached.
 constexpr char kNoProcess[] = "Resource temporarily unavailable";
 constexpr char kNoFile[] = "Too many open files";
 
-// Names the value of a limit, of the two, that a backend inherits.
+// The soft or the hard value of a limit: the one that a backend inherits.
 enum class Value { kSoft, kHard };
 
+// A limit that backends inherit. It is low if its value is less than `enough`.
 struct Inherited {
   __rlimit_resource resource;
   Value value;
@@ -39,7 +42,8 @@ struct Inherited {
 }  // namespace
 
 std::string LowLimits() {
-  // bulkheadd and the launch raise the soft value of all but RLIMIT_DATA.
+  // bulkheadd and the launch raise the soft values, except for RLIMIT_DATA, so
+  // the other limits count with their hard values.
   const std::array<Inherited, 5> all = {{
       {RLIMIT_AS, Value::kHard, kBackendAddressSpaceBytes, 1024,
        " KiB of address space (ulimit -v)"},
@@ -71,7 +75,8 @@ OpenFiles CountOpenFiles() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) files.limit = limit.rlim_cur;
   std::error_code error;
   std::filesystem::directory_iterator entry("/proc/self/fd", error);
-  // The descriptor of the directory is one of the entries, and is closed again.
+  // The descriptor of /proc/self/fd itself is one of the entries. It is not
+  // counted, since it is closed again.
   for (; !error && entry != std::filesystem::directory_iterator();
        entry.increment(error)) {
     ++files.open;
@@ -87,19 +92,20 @@ std::optional<OpenFiles> NearOpenFiles(int newest, uint64_t spare) {
     return std::nullopt;
   }
   const auto is_near = [&](uint64_t open) {
-    // Multiplies, since a division would lose the limits below ten.
+    // Multiplies, since a division would round limits below ten to 0.
     return open * 10 >= limit.rlim_cur * 9 || open + spare > limit.rlim_cur;
   };
-  // The kernel gives the lowest free number. So at least newest + 1 are open;
-  // there are more if others of higher numbers were opened earlier. Where those
-  // reach up to the limit, the last number is in use.
+  // The kernel gives a new descriptor the lowest free number, so at least
+  // newest + 1 files are open. There may be more, with higher numbers that were
+  // opened earlier. If those reach up to the limit, the last number is in use.
   const uint64_t at_least = static_cast<uint64_t>(newest) + 1;
   const int last = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, INT_MAX));
   if (!is_near(at_least) && ::fcntl(last - 1, F_GETFD) < 0) {
     return std::nullopt;
   }
   OpenFiles files = CountOpenFiles();
-  // There is no /proc, or no descriptor is left for the directory.
+  // The count fails without /proc, or if no descriptor is left for the
+  // directory.
   if (files.open == 0) files.open = at_least;
   if (!is_near(files.open)) return std::nullopt;
   return files;
@@ -138,7 +144,7 @@ Status NamingLimits(const Status& failure) {
   if (failure.ok() || !SaysExhausted(message) || has("(ulimit -")) {
     return failure;
   }
-  // One of Bulkhead's own limits, and the message says what to do.
+  // The message is about one of Bulkhead's own limits and says what to do.
   if (has("(--limit ") && !has("(--limit worker-bytes")) return failure;
   std::string advice;
   if (const std::string low = LowLimits(); !low.empty()) {

@@ -13,21 +13,21 @@ namespace bulkhead {
 inline constexpr uint64_t kBackendAddressSpaceBytes = uint64_t{16} << 30;
 inline constexpr uint64_t kBackendOpenFiles = 256;
 
-// Resource limits that the application was started with. bulkheadd and the
-// processes of all its backends inherit them. A backend that fails under them
-// may be sound, so such a failure is never held against it elsewhere: the same
-// backend serves every other application of the user. Whoever reads of the
-// failure reads which limit to raise.
+// The functions below examine the resource limits (ulimit) that the application
+// was started with. bulkheadd and the processes of all its backends inherit
+// them. A backend that fails under low limits may be sound, so such a failure
+// never counts against it in the user's other applications. The message of the
+// failure names the limit to raise.
 //
-// Only limits that a backend needs more of than many systems allow count:
-// address space, private memory, the stack, open files, and processes.
+// They examine only the limits that many systems set lower than a backend
+// needs: address space, private memory, stack, open files, and processes.
 
-// Returns the limits of this process that are lower than what a backend may
-// use, in words: "61440 KiB of address space (ulimit -v)". Returns an empty
-// string if there are none.
+// Returns the limits of this process that are lower than a backend may need, in
+// words: "61440 KiB of address space (ulimit -v)". Returns an empty string if
+// there are none.
 std::string LowLimits();
 
-// The open files of this process, and its soft limit on their number.
+// The number of open files of this process, and its soft limit on that number.
 struct OpenFiles {
   uint64_t open = 0;
   uint64_t limit = 0;
@@ -36,11 +36,12 @@ struct OpenFiles {
 // Counts the open files of this process, which takes time for each of them.
 OpenFiles CountOpenFiles();
 
-// Returns the open files of this process if it has nine tenths of those that it
-// may have, or room for fewer than `spare` more; nullopt otherwise. `newest` is
-// a descriptor that was opened just now. The files are counted only where
-// `newest`, or a descriptor at the limit, shows that there may be so many. Who
-// calls this for each descriptor hears of it before one cannot be opened.
+// Warns before the process runs out of descriptors: returns its open files if
+// they are nine tenths of the limit or more, or if fewer than `spare` more can
+// be opened; nullopt otherwise. `newest` is a descriptor that was opened just
+// now. Cheap enough to be called for each new descriptor. It counts the files
+// only in two cases: `newest` itself is so high, or the highest number below
+// the limit is in use.
 std::optional<OpenFiles> NearOpenFiles(int newest, uint64_t spare);
 
 // Returns the limit on the processor time of a process, in seconds; nullopt if
@@ -51,13 +52,15 @@ std::optional<uint64_t> ProcessorSeconds();
 // standard library says that memory, processes or descriptors ran out.
 bool SaysExhausted(const std::string& text);
 
-// Returns the sentence that names the limits and says what to do.
+// Returns a clause that names `low_limits` (from LowLimits()) and says what to
+// do.
 std::string RaiseTheLimits(const std::string& low_limits);
 
-// Returns `failure` with the low limits of this process named. If there are
-// none, names those that others set on processes and files if one of these ran
-// out. Returns it unchanged if its message does not say that something ran out,
-// or names a limit of the system already.
+// Returns `failure` with advice about limits added to its message, if the
+// message says that something ran out. The advice names the low limits of this
+// process. Without low limits, it names the limit on processes or on open
+// files, if one of them ran out. In all other cases, and if the message names a
+// limit already, returns `failure` unchanged.
 Status NamingLimits(const Status& failure);
 
 }  // namespace bulkhead

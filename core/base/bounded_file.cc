@@ -36,7 +36,8 @@ Status FromErrno(const std::string& path, int error) {
   }
 }
 
-// Replaces openat2 where it is missing: opens part by part and follows no link.
+// Replaces openat2 on kernels without it: opens the path part by part and
+// follows no link.
 int OpenNoLinks(int directory, std::string_view path, int flags) {
   ipc::UniqueFd at;
   while (true) {
@@ -54,8 +55,8 @@ int OpenNoLinks(int directory, std::string_view path, int flags) {
 }
 
 // Opens `path` below `directory`. If no part of the path is "..", the caller
-// may pass RESOLVE_NO_SYMLINKS, which stays below the directory too and is
-// quicker.
+// may pass RESOLVE_NO_SYMLINKS instead, which then stays below the directory as
+// well and is quicker.
 int OpenBeneath(int directory, const std::string& path, int flags,
                 unsigned resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS) {
   if (path.empty() || path.find('\0') != std::string::npos) {
@@ -65,16 +66,17 @@ int OpenBeneath(int directory, const std::string& path, int flags,
   open_how how = {};
   how.flags = static_cast<unsigned>(flags | O_CLOEXEC);
   how.resolve = resolve;
-  // EAGAIN means that something was renamed meanwhile, anywhere on the machine,
-  // so that the kernel could not say whether a walk through ".." stayed below
-  // the directory. A machine that renames files all the time (a build) makes
+  // EAGAIN means that some file of the machine was renamed meanwhile, so the
+  // kernel could not tell whether a walk through ".." stayed below the
+  // directory. A machine that renames files all the time (a build) can make
   // many walks in a row fail.
   constexpr int kAttempts = 1000;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const long fd =
         syscall(SYS_openat2, directory, path.c_str(), &how, sizeof(how));
     if (fd >= 0) return static_cast<int>(fd);
-    // EPERM: a seccomp filter around us may not know openat2.
+    // EPERM comes from a seccomp filter around this process that does not know
+    // openat2.
     if (errno == ENOSYS || errno == EPERM) {
       return OpenNoLinks(directory, path, flags);
     }
@@ -89,13 +91,14 @@ Status NotRegular(const std::string& path) {
 
 constexpr int kReadOnly = O_RDONLY | O_NONBLOCK | O_NOCTTY;
 
-// Opens a file whose path may contain links. Looks at it first with an O_PATH
-// descriptor, which has no effect on a device.
+// Opens a regular file whose path may contain links. Checks the file first with
+// an O_PATH descriptor, since opening a device otherwise can have an effect.
 Result<ipc::UniqueFd> OpenThroughLinks(int directory, const std::string& path,
                                        struct stat& info) {
   const ipc::UniqueFd seen(OpenBeneath(directory, path, O_PATH));
   if (!seen) {
-    // A dangling link is not the same as no file, so ask which one it is.
+    // ENOENT may mean a dangling link, which is reported differently from a
+    // missing file.
     const int error = errno;
     const ipc::UniqueFd link(
         error == ENOENT ? OpenBeneath(directory, path, O_PATH | O_NOFOLLOW)
@@ -104,7 +107,7 @@ Result<ipc::UniqueFd> OpenThroughLinks(int directory, const std::string& path,
   }
   if (fstat(seen.get(), &info) != 0) return FromErrno(path, errno);
   if (!S_ISREG(info.st_mode)) return NotRegular(path);
-  // The path may lead elsewhere by now, hence the second look.
+  // The path may lead to another file by now, so the file is checked again.
   ipc::UniqueFd fd(OpenBeneath(directory, path, kReadOnly));
   if (!fd || fstat(fd.get(), &info) != 0) return FromErrno(path, errno);
   if (!S_ISREG(info.st_mode)) return NotRegular(path);
@@ -121,14 +124,14 @@ bool GoesUp(const std::string& path) {
          path.find("/../") != std::string::npos;
 }
 
-// Looks at the file before opening it, since merely opening a device can have
-// an effect. The file may have been replaced in between: hence O_NONBLOCK, so
-// that a FIFO does not block, and the second look.
+// Checks the file before opening it, since merely opening a device can have an
+// effect. The file may be replaced in between. So it is opened with O_NONBLOCK,
+// with which a FIFO does not block, and checked again.
 Result<ipc::UniqueFd> OpenRegular(int directory, const std::string& path,
                                   struct stat& info,
                                   bool plain_folders = false) {
-  // Nearly every file is one name or below plain folders, with no link to
-  // follow: that way is cheaper.
+  // Nearly every path is one name, or lies below plain folders, and has no link
+  // to follow. For such paths the code below is cheaper.
   if (plain_folders ? GoesUp(path) : !IsOneName(path)) {
     return OpenThroughLinks(directory, path, info);
   }
@@ -195,8 +198,9 @@ Result<std::string> ReadFileBeneath(int directory, const std::string& path,
       return too_big();
     }
     contents.append(buffer, static_cast<size_t>(got));
-    // A short read at the size of the file has met the end, so no further read
-    // is needed. Files of /proc report size 0 and have contents.
+    // A short read that ends at the size of the file has reached its end, so no
+    // further read is needed. (Files of /proc report size 0 and have contents,
+    // so they are read until a read returns nothing.)
     if (contents.size() == size && got < ssize_t{sizeof(buffer)}) {
       return contents;
     }

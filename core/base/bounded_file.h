@@ -13,19 +13,18 @@ namespace bulkhead {
 // Opens and reads files below a directory that a stranger may have filled. On
 // the plugin path a file may in fact be a FIFO, a link that loops or leads out
 // of the directory, a device, or a gigabyte long. These calls neither block on
-// such a thing nor leave the directory; each ends with the contents or an
-// error.
+// such a file nor leave the directory; each returns the file or an error.
 //
 // `directory` is borrowed. `path` is relative to it. Links are followed as long
-// as they stay below the directory; on kernels without openat2 no link is.
-// Errors: kNotFound if nothing has that name, kUnsupported if it is not of the
-// wanted kind, kResourceExhausted if it is too big, kInvalidArgument for a path
-// that leads out and for a link that leads nowhere, kBackendUnavailable for any
-// other error of the kernel. Messages begin with the path in quotes.
-// Thread-safe.
+// as they stay below the directory; on kernels without openat2, no link is
+// followed. Errors: kNotFound if there is no such file, kUnsupported if it is
+// of another kind (a FIFO, a directory), kResourceExhausted if it is too big,
+// kInvalidArgument for a path that leads out of the directory and for a link
+// that leads nowhere, kBackendUnavailable for any other error of the kernel.
+// Messages begin with the path in quotes. Thread-safe.
 
-// The default limit. Large for metadata: the biggest METADATA known is a fifth
-// of it.
+// The default for ReadOptions::max_bytes. The largest known METADATA has a
+// fifth of this size.
 inline constexpr size_t kMaxMetadataBytes = size_t{1} << 20;
 
 // Opens a regular file for reading, close-on-exec.
@@ -34,20 +33,22 @@ Result<ipc::UniqueFd> OpenRegularFileBeneath(int directory,
 // Returns OK if there is a directory of that name.
 Status FindDirectoryBeneath(int directory, const std::string& path);
 
-// Returns whether the beginning of a file is all that the caller needs of it.
+// A function that returns true if the beginning of a file is all that the
+// caller needs.
 using SawEnough = bool (*)(std::string_view beginning_untrusted);
 
 struct ReadOptions {
   size_t max_bytes = kMaxMetadataBytes;
   SawEnough saw_enough = nullptr;
   // Set if the folders in `path` are known to be no links, which is quicker. If
-  // a folder becomes a link meanwhile, its target may be looked at but is not
-  // opened.
+  // a folder becomes a link meanwhile, the target's attributes may be read, but
+  // the target is not opened.
   bool plain_folders = false;
 };
 
-// Returns the contents of a file, or a beginning for which `saw_enough` returns
-// true. A file larger than `max_bytes` fails, however little of it is needed.
+// Returns the contents of a file, or only its beginning once `saw_enough`
+// returns true for it. A file larger than `max_bytes` is an error, even if its
+// beginning were enough.
 Result<std::string> ReadFileBeneath(int directory, const std::string& path,
                                     const ReadOptions& options);
 Result<std::string> ReadFileBeneath(int directory, const std::string& path,

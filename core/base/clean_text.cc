@@ -38,15 +38,15 @@ char32_t CodePoint(std::string_view sequence) {
 }
 
 bool IsControl(char32_t code) {
-  // C0, DEL and C1: C1 controls a terminal as escape sequences do.
+  // The ranges C0, DEL and C1. C1 controls a terminal as escape sequences do.
   if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return true;
   // Marks, embeddings, overrides and isolates of the bidirectional algorithm,
   // and the separators of lines and paragraphs.
   return code == 0x61c || code == 0x200e || code == 0x200f ||
          (code >= 0x2028 && code <= 0x202e) ||
          (code >= 0x2066 && code <= 0x2069) ||
-         // Spaces without width, invisible operators, marks of the byte order
-         // and tags, which nobody sees.
+         // Invisible: spaces without width, operators, byte order marks and
+         // tags.
          code == 0x200b || (code >= 0x2060 && code <= 0x2064) ||
          code == 0xfeff || (code >= 0xe0000 && code <= 0xe007f);
 }

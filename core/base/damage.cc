@@ -12,7 +12,7 @@ struct Words {
   const char* text;
 };
 
-// In the order of the enumerators.
+// The words of each sign, in the order of the enumerators.
 constexpr std::array<Words, 12> kSigns = {{
     {"unknown", "the worker does not say what showed it"},
     {"rejected", "the decoder rejected the packet"},

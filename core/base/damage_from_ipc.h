@@ -6,8 +6,8 @@
 
 namespace bulkhead {
 
-// The one place where a sign of ipc/, which the public headers do not know,
-// becomes one of the public interface. Both lists have the same values.
+// Converts a sign of damage of ipc/, which the public headers do not include,
+// to the public interface. Both enumerations have the same values.
 
 inline DamageSign FromIpc(ipc::DamageSign sign) {
   static_assert(static_cast<int>(DamageSign::kRejected) ==
@@ -21,6 +21,7 @@ inline DamageSign FromIpc(ipc::DamageSign sign) {
   return static_cast<DamageSign>(sign);
 }
 
+// Returns whether the sign stands for damage or for a note.
 inline DamageKind KindOf(ipc::DamageSign sign) {
   return ipc::IsNote(sign) ? DamageKind::kNote : DamageKind::kDamage;
 }

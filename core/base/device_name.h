@@ -13,8 +13,8 @@ namespace bulkhead {
 // The name with which a caller chooses a device: "cpu", "openreg:1" or, if two
 // backends have a device of the same name, "BACKEND/openreg:1".
 struct DeviceName {
-  std::string backend;  // Empty: any backend that has the device.
-  std::string name;
+  std::string backend;  // Empty: any backend.
+  std::string name;     // "openreg"
   std::optional<uint32_t> index;
 
   std::string ToString() const;

@@ -11,7 +11,8 @@
 
 namespace bulkhead {
 
-// The hash algorithms that RECORD may use: SHA-256 and stronger ones.
+// The hash algorithms that RECORD, a package's list of its files, may use:
+// SHA-256 and stronger ones.
 enum class HashAlgorithm : uint8_t { kSha256, kSha384, kSha512 };
 
 // Returns the algorithm that RECORD calls `name` ("sha256"); nullopt for md5,

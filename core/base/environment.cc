@@ -16,7 +16,7 @@ Environment Environment::FromProcess() {
     const std::string_view text = *entry;
     const size_t equals = text.find('=');
     if (equals == std::string_view::npos) continue;
-    // The first variable of a name counts, as in getenv.
+    // emplace keeps the first variable of a name, as getenv does.
     environment.variables_.emplace(text.substr(0, equals),
                                    text.substr(equals + 1));
   }

@@ -8,9 +8,9 @@
 
 namespace bulkhead {
 
-// A copy of the environment variables that steer discovery. Read once where the
-// program starts and passed down from there, so that tests can pass their own.
-// A plain value.
+// A copy of a process' environment variables. It is read once where the program
+// starts and passed down from there, so that tests can pass their own. A plain
+// value.
 class Environment {
  public:
   using Variables = std::map<std::string, std::string>;
@@ -20,9 +20,9 @@ class Environment {
       : variables_(std::move(variables)) {}
 
   // Copies this process' environment. The copy of a privileged process
-  // (AT_SECURE: set-user-ID, file capabilities) is empty, also of HOME and the
-  // XDG variables, because its caller must not decide what gets loaded. No
-  // other thread may change the environment during the call.
+  // (AT_SECURE: set-user-ID, file capabilities) is empty, and lacks even HOME
+  // and the XDG variables, because the caller of such a process must not decide
+  // what is loaded. No other thread may change the environment during the call.
   static Environment FromProcess();
 
   // Returns the value, or nullopt if the variable is unset.

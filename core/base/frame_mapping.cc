@@ -14,7 +14,8 @@ Status Wrong(const std::string& what) {
   return Status(Code::kInvalidArgument, "the frame mappings " + what);
 }
 
-// Returns the integer in `value`. ffprobe prints some integers as strings.
+// Returns the integer in `value`, which may be a boolean or a string: ffprobe
+// prints some integers as strings.
 std::optional<int64_t> Integer(const Json& value) {
   if (value.is_number_integer()) return value.get<int64_t>();
   if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
@@ -25,14 +26,16 @@ std::optional<int64_t> Integer(const Json& value) {
   return inner.get<int64_t>();
 }
 
-// Returns the beginning of a value, in ASCII, so that it can be cut anywhere.
-// Lists and objects are only named: writing them out goes as deep as they do.
+// Returns the beginning of a value for a message, in ASCII, which can be cut
+// anywhere. Only names a list or an object: writing one out recurses as deep as
+// it is nested.
 std::string Shown(const Json& value) {
   if (value.is_structured()) return value.type_name();
   return value.dump(-1, ' ', true, Json::error_handler_t::replace)
       .substr(0, 40);
 }
 
+// Returns the value of the first of `keys` that the frame has.
 Result<int64_t> Member(const Json& frame, size_t number,
                        std::initializer_list<const char*> keys) {
   for (const char* key : keys) {

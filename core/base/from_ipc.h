@@ -9,9 +9,9 @@
 
 namespace bulkhead {
 
-// The one place where an error of ipc/, which the public headers do not know,
-// becomes a Status. Both code sets have the same values; a value that a peer
-// made up becomes kInternal.
+// Converts errors of ipc/, which the public headers do not include, to a Code,
+// Status or Result. Both enumerations have the same values. A value outside of
+// them, which a hostile peer may send, becomes kInternal.
 
 inline Code FromIpc(ipc::Code code) {
   static_assert(static_cast<int>(Code::kInvalidArgument) ==

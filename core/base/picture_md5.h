@@ -8,17 +8,19 @@
 
 namespace bulkhead {
 
-// Returns the MD5 of the rows of a picture, without the padding between rows,
-// in hexadecimal. Equals what FFmpeg's framemd5 prints for the same picture as
-// packed RGB24. `stride` is the number of bytes from one row to the next.
+// Returns the MD5 of a picture's rows, without the padding between them, in
+// hexadecimal. For RGB24, it equals the output of FFmpeg's framemd5. `stride`
+// is the number of bytes from one row to the next.
 //
-// The second form takes the planes of a picture, one after the other, as
-// framemd5 does in other pixel formats.
+// The second form hashes the planes of a picture, one after the other, as
+// framemd5 does for other pixel formats.
 //
-// Finds faults, not forgeries: somebody who chooses both of two pictures can
-// choose two of the same MD5.
+// Meant for finding faults, not forgeries: MD5 is broken, and an attacker can
+// make two pictures with the same MD5.
 std::string PictureMd5(const std::byte* pixels, uint32_t rows, size_t row_bytes,
                        size_t stride);
+// One plane of a picture: `rows` rows of `row_bytes` bytes, `stride` bytes
+// apart.
 struct PlaneRows {
   const std::byte* pixels;
   uint32_t rows;

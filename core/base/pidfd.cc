@@ -26,7 +26,7 @@ bool HasEnded(int pidfd) {
 bool IsStopped(int pidfd) {
   std::ifstream status("/proc/" + std::to_string(PidOf(pidfd)) + "/status");
   const std::string state = LineOf(status, "State:");
-  // White space, and a letter: "T (stopped)".
+  // The rest of the line is white space and a letter: "T (stopped)".
   const size_t letter = state.find_first_not_of(" \t");
   return letter != std::string::npos &&
          (state[letter] == 'T' || state[letter] == 't');

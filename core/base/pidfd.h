@@ -11,20 +11,21 @@ namespace bulkhead {
 
 // Returns the pid of a pidfd's process in this process' pid namespace. While
 // the descriptor is open, no other process can have that pid. Returns 0 if the
-// process is dead or not in our namespace, or if /proc is missing.
+// process is dead or not in this namespace, or if /proc is missing.
 pid_t PidOf(int pidfd);
 
-// Returns whether the process has ended, reaped or not; true if `pidfd` is not
-// a pidfd.
+// Returns whether the process has ended, reaped or not. Returns true if `pidfd`
+// is not a pidfd.
 bool HasEnded(int pidfd);
 
-// Returns whether the process was stopped, by a signal or a debugger, and does
-// nothing until it is continued; false if /proc is missing.
+// Returns whether the process is stopped, by a signal or a debugger, and does
+// nothing until it is continued. Returns false if /proc is missing.
 bool IsStopped(int pidfd);
 
-// Returns what follows `key` in the first line of a file of /proc that begins
-// with it; empty if no line does. A process gives itself a name of several
-// words, such as "State: T", so that the files are no lists of words.
+// Returns the rest of the first line that begins with `key`, in a file of
+// /proc; empty if there is no such line. Files of /proc have to be read by
+// lines, not by words: a hostile process may name itself "State: T", and its
+// name is in the file.
 std::string LineOf(std::istream& file, std::string_view key);
 
 }  // namespace bulkhead

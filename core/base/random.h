@@ -5,13 +5,14 @@
 
 namespace bulkhead {
 
-// SplitMix64, a generator of pseudo-random numbers. A seed gives the same
+// A generator of pseudo-random numbers (SplitMix64). A seed gives the same
 // numbers on every machine and in every version. Not for secrets. Not
 // thread-safe.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
 
+  // Returns 64 random bits.
   uint64_t Bits() {
     state_ += 0x9E3779B97F4A7C15;
     uint64_t bits = state_;

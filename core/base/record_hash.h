@@ -11,9 +11,10 @@
 
 namespace bulkhead {
 
-// Checks a file against the hash in RECORD: "sha256=" and the digest in
-// URL-safe base64 without padding. sha384 and sha512 are accepted too; anything
-// weaker is refused, as the specification demands.
+// Compares the content of a file with its hash in RECORD, the list of an
+// installed package's files: "sha256=" and the digest in URL-safe base64
+// without padding. sha384 and sha512 are accepted too; anything weaker is
+// refused, as the packaging specification demands.
 //
 //   ASSIGN_OR_RETURN(RecordHash hash, RecordHash::Parse(recorded));
 //   while (...) hash.Add(bytes);

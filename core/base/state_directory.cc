@@ -21,8 +21,8 @@
 namespace bulkhead {
 namespace {
 
-// A temporary file of this age was left by a writer that was killed. A younger
-// one may be of a writer that lives.
+// The age from which a temporary file is removed: a writer that was killed left
+// it. A younger file may belong to a writer that is alive.
 constexpr time_t kStaleSeconds = 60;
 constexpr char kTemporary[] = ".new-";
 
@@ -35,7 +35,7 @@ Status Refused(const std::string& path, const std::string& why) {
                 "the state directory " + path + " does not count: " + why);
 }
 
-// Returns why the directory must not be trusted, or an empty string.
+// Returns the reason why the directory must not be trusted, or an empty string.
 std::string Objection(const struct stat& info, const std::string& path) {
   if (info.st_uid != ::geteuid()) {
     return "it belongs to user " + std::to_string(info.st_uid) +
@@ -48,7 +48,7 @@ std::string Objection(const struct stat& info, const std::string& path) {
   return "";
 }
 
-// Calls `visit` for each name that begins with `prefix`, until it returns
+// Calls `visit` for each name that begins with `prefix`, until `visit` returns
 // false.
 template <typename Visit>
 void ForEach(int directory, const std::string& prefix, const Visit& visit) {
@@ -124,7 +124,7 @@ Status StateDirectory::CheckKeeps(const std::string& path) {
   const auto directory = Open(path);
   if (directory) return directory->CheckWritable();
   if (directory.error().code() != Code::kNotFound) return directory.error();
-  // The nearest directory above is where it would be made.
+  // The directory would be made below its nearest ancestor that exists.
   std::string above = path;
   while (above.size() > 1) {
     above.resize(std::max<size_t>(above.rfind('/'), 1));
@@ -147,8 +147,8 @@ Result<std::string> StateDirectory::Read(const std::string& name,
 int StateDirectory::Replace(const std::string& name,
                             const std::string& contents, Durability durability,
                             unsigned flags) const {
-  // A random name: two writers may write the same record, and may have the same
-  // pid in different pid namespaces.
+  // The name is random, since two writers may write the same record, and may
+  // have the same pid in different pid namespaces.
   uint64_t token = 0;
   if (::getrandom(&token, sizeof(token), GRND_NONBLOCK) < 0) return errno;
   const std::string temporary = kTemporary + name + "-" + std::to_string(token);

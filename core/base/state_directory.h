@@ -10,31 +10,33 @@
 
 namespace bulkhead {
 
-// The directory of the records that outlive bulkheadd. Several bulkheadd may
-// use it at once: each record is a file of its own, and the last writer of a
-// record wins. The directory is used only if it belongs to this user and nobody
-// else can write to it; a symbolic link in its place is not followed.
+// The directory of the records that outlive bulkheadd, such as crashes and
+// quarantines. Several bulkheadds may use it at the same time: each record is a
+// file of its own, and the last writer of a record wins. The directory is used
+// only if it belongs to this user and nobody else can write to it; a symbolic
+// link in its place is not followed.
 //
 //     ASSIGN_OR_RETURN(auto state, StateDirectory::OpenOrCreate(path));
 //     RETURN_IF_ERROR(state.Write(name, text));
 //
-// The contents are not trusted: a record may be half of what somebody wrote by
-// hand, or come from another version. Reads are bounded, and readers ignore
+// The contents are not trusted: somebody may have edited a record by hand, or
+// another version may have written it. Reads are bounded, and readers ignore
 // what they do not understand. A record is replaced as a whole or not at all,
-// also if the disk is full or the machine stops.
+// even if the disk is full or the machine stops.
 //
-// Names of records come from Bulkhead: no slash, no leading dot. Calls block
-// only as long as the file system does. Not thread-safe.
+// Bulkhead chooses the names of records, without a slash or a leading dot.
+// Calls block only as long as the file system does. Not thread-safe.
 class StateDirectory {
  public:
   // Opens the directory. kNotFound if there is none; kInvalidArgument if it
   // must not be trusted, and the message says why.
   static Result<StateDirectory> Open(const std::string& path);
-  // Does the same, but first makes the directory and those above it, for this
-  // user alone.
+  // Opens the directory, but first makes it and the directories above it, if
+  // they are missing, with access for this user alone.
   static Result<StateDirectory> OpenOrCreate(const std::string& path);
-  // Returns why no record can be kept in the directory, as far as that can be
-  // known without writing one. The directory need not exist yet.
+  // Returns the reason why no record can be kept in the directory, as far as it
+  // can be found without writing one; OK if there is none. The directory need
+  // not exist yet.
   static Status CheckKeeps(const std::string& path);
 
   // Returns a record. kNotFound if there is none, kBadInput if it is not a
@@ -47,7 +49,7 @@ class StateDirectory {
   // afterwards, both the old and the new record may be lost.
   Status WriteSoon(const std::string& name, const std::string& contents) const;
   // Adds a record without waiting for the disk. Returns false, and changes
-  // nothing, if there is a record of that name.
+  // nothing, if a record of that name exists.
   Result<bool> AddSoon(const std::string& name,
                        const std::string& contents) const;
   // Removes a record. OK if there is none.
@@ -59,10 +61,11 @@ class StateDirectory {
  private:
   enum class Durability { kDisk, kMemory };
 
-  // Writes a temporary file and renames it to `name`. `flags` are
-  // renameat2's. Returns 0 or an errno.
+  // Writes a temporary file and renames it to `name`. `flags` are the flags of
+  // renameat2. Returns 0 or an errno.
   int Replace(const std::string& name, const std::string& contents,
               Durability durability, unsigned flags) const;
+  // Returns the failure to write `name` with `error`, an errno; OK for 0.
   Status Failure(const std::string& name, int error) const;
   Status CheckWritable() const;
   StateDirectory(std::string path, ipc::UniqueFd directory)

@@ -6,9 +6,9 @@
 
 namespace bulkhead {
 
-// A table of state transitions: what follows when an event arrives in a state.
-// A row names its event and has exactly one step for each state, so a missing
-// cell does not compile.
+// The row of a table of state transitions: the steps that follow when an event
+// arrives, one for each state. Tables are arrays of such rows, one for each
+// event. A row with a missing cell does not compile.
 //
 //   using On = StateRow<Event, Step, 2>;
 //   constexpr std::array kTable = {On(Event::kAsked, stay, go), ...};

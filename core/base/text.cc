@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxQuotedBytes = 200;
 
-// The first character of a text; 0 bytes if there is none or it is invalid.
+// A decoded character of a text. 0 bytes: there is none, or it is invalid.
 struct Character {
   int32_t code_point = -1;
   size_t bytes = 0;

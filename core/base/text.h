@@ -6,8 +6,8 @@
 
 namespace bulkhead {
 
-// Checks and prints text from files of strangers. No function depends on the
-// locale, which the application may have set to anything. All are quick for
+// Functions that check and print text from files of strangers. None depends on
+// the locale, which the application may have set to anything. All are quick for
 // ASCII, and thread-safe.
 
 // Returns whether the text is well-formed UTF-8: no overlong forms, no
@@ -16,7 +16,7 @@ bool IsValidUtf8(std::string_view text_untrusted);
 
 bool IsAscii(std::string_view text_untrusted);
 
-// Returns the text in double quotes, cut after 200 bytes, fit for a terminal
+// Returns the text in double quotes, cut after 200 bytes, safe for a terminal
 // and for JSON. Escapes control characters, line breaks, invisible characters
 // (such as those that reverse the direction of text), quotes, backslashes, and
 // bytes that are not UTF-8.
@@ -28,9 +28,9 @@ std::string Quoted(std::string_view text_untrusted);
 std::string_view Trimmed(std::string_view text_untrusted);
 
 // Returns whether the text is an identifier of Python, judged by the general
-// categories of its characters. The some 30 characters that Unicode adds or
-// removes by name (Other_ID_Start, compatibility forms) are judged by category
-// too. Keywords are identifiers.
+// categories of its characters. Differs from Python for about 30 characters,
+// which Unicode adds or removes by name (Other_ID_Start, compatibility forms).
+// Keywords count as identifiers.
 bool IsIdentifier(std::string_view text_untrusted);
 
 // Returns whether the text matches `\w+` in Python: letters, numbers and "_".

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Makes toml++ safe for files of strangers. All code that reads TOML includes
-// this header and not toml++ itself: the functions of toml++ are inline, so two
-// configurations in one program would be two definitions of the same function.
+// Includes toml++, configured so that it is safe for files of strangers. All
+// code that reads TOML includes this header and not toml++ itself: the
+// functions of toml++ are inline, so two configurations in one program would be
+// two definitions of the same function.
 //
-// Changes two settings of toml++ 3.3. First, toml++ asserts that a time begins
-// with a digit, or lets the compiler assume so with NDEBUG, before it reports a
-// time without a digit as an error. Assertions therefore do nothing here, and
-// the error is reported. Second, toml++ marks as unreachable a statement that
-// most characters reach that are not white space. That statement therefore
-// returns false here.
+// Changes two settings of toml++ 3.3. First, its assertions do nothing here:
+// toml++ asserts that a time begins with a digit (with NDEBUG, the compiler
+// assumes so) before it reports a time without a digit as an error. Second, its
+// "unreachable" statement returns false here: in fact most characters other
+// than white space reach it.
 
 #include <algorithm>
 #include <cstddef>
@@ -32,8 +32,8 @@
 namespace bulkhead {
 
 // The most dots that a file may have. The parser limits the depth of values but
-// not of dotted keys, and destroys recursively what it has built, so a
-// file with more dots could overflow the stack and is not parsed.
+// not of dotted keys, and destroys its tree recursively. So a file with more
+// dots could overflow the stack, and is not parsed.
 inline constexpr std::ptrdiff_t kMaxTomlDots = 1024;
 
 inline bool HasTooManyTomlDots(std::string_view text_untrusted) {

@@ -82,7 +82,7 @@ Result<DeviceCapabilities> ReadCapabilities(
     capabilities.streams.push_back(std::move(stream));
   }
   if (capabilities_untrusted.getAsBefore() && before != nullptr) {
-    // Copies count too: there may be many devices.
+    // Copied texts count too, since there may be many devices.
     if (!budget.Take(TextsIn(before->streams))) return TooMany();
     capabilities.streams = before->streams;
   }

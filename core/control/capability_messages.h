@@ -9,21 +9,23 @@
 
 namespace bulkhead {
 
-// Counts down the texts that one message may hold. A hostile message can name
-// one text many times.
+// Limits the number of texts that are read from one message. A hostile message
+// can refer to one text many times, so the size of the message does not limit
+// them.
 class TextBudget {
  public:
-  // Returns false once too many texts were taken.
+  // Takes `texts` texts from the budget. Returns false if it has fewer left.
   bool Take(size_t texts);
 
  private:
   size_t left_ = 8192;
 };
 
-// Reads what a device says of itself, on its way from a hostile probe worker to
-// bulkheadd, and from there to the application. `before` is the device before
-// it in the list, or null. Texts are cut and made safe to show. Returns
-// kBackendMisbehaved if there are too many of them.
+// Reads what a device declares about itself. The message comes from a hostile
+// probe worker to bulkheadd, and from there to the application. Instead of
+// streams, the message may say "as the device before it in the list": `before`,
+// null for the first device. Texts are cut and made safe to show. Returns
+// kBackendMisbehaved if there are too many texts.
 Result<DeviceCapabilities> ReadCapabilities(
     ipc::schema::Capabilities::Reader capabilities_untrusted,
     const DeviceCapabilities* before, TextBudget& budget);

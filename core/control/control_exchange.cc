@@ -16,7 +16,8 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// Bounds a reply. The largest lists all backends and diagnostics.
+// The largest size of a reply. The largest replies list all backends and
+// diagnostics.
 constexpr size_t kMaxReplyBytes = size_t{64} << 20;
 
 Status FromFailure(schema::Failure::Reader failure) {
@@ -61,7 +62,8 @@ Status ReadReply(ipc::ReceivedMessage& answer, const TakeReply& take) {
     if (!reply) return FromIpc(std::move(reply).error());
     if (!reply->isElsewhere()) return read(*reply);
     if (answer.descriptors.size() != 1) return UnexpectedReply();
-    // The file offset is where bulkheadd stopped writing.
+    // The reply is in a memfd. The file offset is shared with bulkheadd, which
+    // has written the reply, so the offset is at its end.
     ::lseek(answer.descriptors[0].get(), 0, SEEK_SET);
     capnp::StreamFdMessageReader elsewhere(
         answer.descriptors[0].get(),

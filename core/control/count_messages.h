@@ -8,11 +8,11 @@
 
 namespace bulkhead {
 
-// The counts of a backend, as bulkheadd sends them to operators.
+// Write and read the counts of a backend, which bulkheadd sends to operators.
 void Write(const BackendCounts& counts,
            ipc::schema::BackendCounts::Builder out);
-// Returns nullopt if the message is not one that Write() makes: a list of
-// another length, or a time that is negative.
+// Returns nullopt for a message that Write() does not make: with a list of
+// another length, or with a negative time.
 std::optional<BackendCounts> ToBackendCounts(
     ipc::schema::BackendCounts::Reader counts_untrusted);
 

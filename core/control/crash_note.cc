@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kMaxFrames = 64;
 constexpr size_t kMaxPlaceBytes = 160;
-// A sentence of the backend in the place of a call stack.
+// The backend's sentence, which replaces a backtrace.
 constexpr size_t kMaxSentenceBytes = 480;
 
 }  // namespace
@@ -40,7 +40,7 @@ CrashClaim ReadCrashNote(ipc::schema::CrashNote::Reader note_untrusted) {
   return claim;
 }
 
-// A claim of another signal than the kernel reported cannot be about this
+// A claim about another signal than the kernel has reported is about another
 // death.
 void AddClaim(CrashClaim claim, ExitReport& report) {
   const int code =

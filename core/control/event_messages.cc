@@ -16,7 +16,7 @@ using Clock = std::chrono::system_clock;
 
 namespace {
 
-// A number of milliseconds beyond what the clock can show is cut to that.
+// Cuts times that are beyond the range of the clock.
 Clock::time_point TimeOf(int64_t unix_ms) {
   using std::chrono::duration_cast;
   const auto clamped =

@@ -8,14 +8,14 @@
 
 namespace bulkhead {
 
-// Translates between events and the messages of bulkheadd, which is trusted.
-// Pure functions.
+// Functions that translate between events and messages of bulkheadd, which is
+// trusted. They are pure.
 
 // Writes an event, except for host_pid and lost.
 void Write(const Event& event, ipc::schema::Event::Builder out);
 
-// Reads a list of events of the application `host_pid`. The number of lost
-// events in the message goes to the first event.
+// Reads a list of events of the application with the pid `host_pid`. The first
+// event gets the message's number of lost events.
 std::vector<Event> ToEvents(ipc::schema::Events::Reader events, int host_pid);
 
 }  // namespace bulkhead

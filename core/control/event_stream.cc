@@ -12,7 +12,8 @@
 namespace bulkhead {
 namespace {
 
-// The longest wait for a send. A longer wait means that bulkheadd is stopped.
+// The longest time for sending a request. If that takes longer, bulkheadd is
+// stopped.
 constexpr std::chrono::milliseconds kSendPatience{1'000};
 
 Status Gone() {

@@ -11,9 +11,9 @@
 
 namespace bulkhead {
 
-// The events of one bulkheadd, received on a connection of their own. A request
-// for the next events is always open there, so bulkheadd replies as soon as
-// there are some.
+// Receives the events of one bulkheadd, on a connection of its own. A request
+// for the next events always waits there, so bulkheadd replies as soon as there
+// are some.
 //
 //     EventStream stream(std::move(socket), host_pid);
 //     RETURN_IF_ERROR(stream.Ask(0, /*wait=*/true));
@@ -26,18 +26,19 @@ class EventStream {
   EventStream(ipc::UniqueFd socket, int host_pid)
       : socket_(std::move(socket)), host_pid_(host_pid) {}
 
-  // Asks for the events after number `after`. With `wait`, bulkheadd replies
-  // when there are some, and TryTake asks for the next ones. Without `wait`, it
-  // replies once, with what it has.
+  // Asks for the events after the number `after`. With `wait`, bulkheadd
+  // replies as soon as there are some, and TryTake() then asks for the next
+  // ones. Without `wait`, bulkheadd replies once, with the events that it has.
   Status Ask(uint64_t after, bool wait);
-  // Returns what has arrived, without blocking; empty if nothing has.
-  // kBackendLost if bulkheadd is gone.
+  // Returns the events that have arrived, without blocking; none if no reply
+  // has arrived. Returns kBackendLost if bulkheadd is gone.
   Result<std::vector<Event>> TryTake();
-  // Waits for the reply to a request without `wait`. kBackendLost if bulkheadd
-  // is gone, kDeadlineExceeded if it is late.
+  // Waits for the reply to a request without `wait`. Returns kBackendLost if
+  // bulkheadd is gone, and kDeadlineExceeded if it is late.
   Result<std::vector<Event>> Take(ipc::Deadline deadline);
 
-  // Readable when TryTake would return events or an error.
+  // Returns a descriptor that is readable when TryTake() would return events or
+  // an error.
   int fd() const { return socket_.get(); }
   int host_pid() const { return host_pid_; }
 

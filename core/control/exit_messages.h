@@ -7,16 +7,15 @@
 
 namespace bulkhead {
 
-// Translates between values and messages about how a worker ended and at which
-// position. Application and bulkheadd exchange these messages; both are
-// trusted. Pure functions.
+// Functions that translate between values and messages about the ends of
+// workers and positions in the input. The application and bulkheadd exchange
+// these messages and trust each other. The functions are pure.
 
 InputPosition ToPosition(ipc::schema::InputPosition::Reader position);
 void Write(const InputPosition& position,
            ipc::schema::InputPosition::Builder out);
 
-// Backend, device and position are not part of the message: the other side
-// knows them.
+// The message lacks backend, device and position, which the other side knows.
 ExitReport ToExitReport(ipc::schema::ExitReport::Reader report);
 void Write(const ExitReport& report, ipc::schema::ExitReport::Builder out);
 

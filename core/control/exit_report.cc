@@ -45,7 +45,7 @@ std::string DescribeExitCode(const ExitReport& report) {
   if ((!lost && !failed) || report.claimed_backtrace.empty()) {
     return "it exited with code " + std::to_string(report.value);
   }
-  // The claim quotes the backend.
+  // The first line of the claim is the backend's sentence (CrashClaim).
   return std::string("it exited because its ") +
          (lost ? "device is lost" : "backend failed") +
          ", by its own account: " + report.claimed_backtrace.front();

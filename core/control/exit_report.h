@@ -8,16 +8,18 @@
 
 namespace bulkhead {
 
-// Describes an end in words that follow "the worker died: ". For instance "it
-// was killed by its sandbox (stage 2) for the system call socket (41, x86_64)".
+// Describes the end of a worker in words that can follow "the worker died: ",
+// for instance "it was killed by its sandbox (stage 2) for the system call
+// socket (41, x86_64)".
 std::string DescribeExit(const ExitReport& report);
 
-// Returns whether no fault raises the signal: whoever sent it wanted the
-// process to end. The sandbox lets no process of a backend send itself one.
+// Returns whether `signal` is a request to end, such as SIGTERM: no fault
+// raises it, so somebody sent it on purpose. The sandbox lets no process of a
+// backend send itself such a signal.
 bool IsRequestToEnd(int signal);
 
-// Returns "; see `bulkhead crashes show N`", which ends a message, or an empty
-// string if `crash` is 0, that is, if there is no record.
+// Returns "; see `bulkhead crashes show N`", for the end of a message. Returns
+// an empty string if `crash` is 0, which means that there is no record.
 std::string SeeCrash(uint64_t crash);
 
 }  // namespace bulkhead

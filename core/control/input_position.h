@@ -8,12 +8,12 @@
 
 namespace bulkhead {
 
-// A position of a session in its input. The deaths of workers are counted per
+// A position of a session in its input. Deaths of workers are counted for a
 // position.
 struct InputPosition {
   enum class Step : uint8_t { kOpening, kScanning, kFrame };
   Step step = Step::kOpening;
-  uint64_t frame = 0;  // For kFrame: the frame that the caller waits for.
+  uint64_t frame = 0;  // For kFrame: the frame or sample that the caller wants.
 
   auto operator<=>(const InputPosition&) const = default;
 };
@@ -22,7 +22,7 @@ struct InputPosition {
 struct PoisonedPosition {
   InputPosition position;
   uint32_t deaths = 0;
-  ExitReport last;  // How the last of those workers ended.
+  ExitReport last;  // The end of the last of those workers.
 };
 
 }  // namespace bulkhead

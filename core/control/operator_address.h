@@ -11,17 +11,18 @@
 namespace bulkhead {
 
 // Returns the beginning of the names of the abstract sockets on which the
-// bulkheadd of user `uid` listen for operators. The whole name is
-// "bulkhead/UID/PID/RANDOM", with the pid of the application. An abstract
-// socket leaves no file. Because of the random part nobody can take the name
-// beforehand; but somebody may take a name of the same form, so both sides
-// check who the other one is (peer_user.h).
+// bulkheadd of the user `uid` listen for operators. A whole name is
+// "bulkhead/UID/PID/RANDOM", with the pid of the application.
+//
+// An abstract socket leaves no file. The random part keeps others from taking
+// the name beforehand. But others may listen on a different name of the same
+// form, so each side checks which user the other side is (peer_user.h).
 inline std::string OperatorAddressPrefix(uid_t uid) {
   return "bulkhead/" + std::to_string(uid) + "/";
 }
 
-// Fills in the address of the abstract socket `name`. Returns false if the name
-// is too long.
+// Fills in the address of the abstract socket `name`, and its size. Returns
+// false if the name is too long.
 inline bool ToAddress(const std::string& name, sockaddr_un& address,
                       socklen_t& bytes) {
   address = {};

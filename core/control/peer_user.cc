@@ -10,10 +10,10 @@ namespace bulkhead {
 namespace {
 
 constexpr uid_t kUsualOverflowUid = 65534;
-// The number of uids that there are: the last of 32 bits is none.
+// The number of uids. The largest number of 32 bits is no uid.
 constexpr uint64_t kAllUsers = 4'294'967'295;
 
-// A namespace in which all users have a number has one line, "0 0 4294967295".
+// The map of a namespace that maps all users has one line, "0 0 4294967295".
 bool MapsAllUsers() {
   std::ifstream file("/proc/self/uid_map");
   uint64_t inside = 0, outside = 0, count = 0;

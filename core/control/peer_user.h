@@ -8,21 +8,21 @@
 
 namespace bulkhead {
 
-// The users that a process believes when they are at the other end of a Unix
-// socket: its own and root, as its user namespace knows them.
+// The users that a process believes at the other end of a Unix socket: its own
+// user and root, as its user namespace numbers them.
 //
-// A user namespace that maps only some users, as in a rootless container, shows
-// each of the others by one and the same uid (/proc/sys/kernel/overflowuid,
-// "nobody"). So whoever has that uid there may be a stranger, even this process
-// itself, and is not believed.
+// A user namespace may map only some users, for instance in a rootless
+// container. All other users then appear with one uid, "nobody"
+// (/proc/sys/kernel/overflowuid). Whoever has that uid may be a stranger, so it
+// is not believed, even if it is this process's own.
 struct BelievedUsers {
   uid_t own = 0;
-  // The uid by which users are shown that the namespace does not map; nullopt
-  // if it maps all.
+  // The uid with which users appear that the namespace does not map; nullopt if
+  // it maps all users.
   std::optional<uid_t> unmapped;
 
-  // Returns this process's. Where /proc does not say which users are
-  // mapped, 65534 counts as unmapped.
+  // Returns the users that this process believes. If /proc does not say which
+  // uid stands for users that are not mapped, 65534 counts as that uid.
   static BelievedUsers OfThisProcess();
 
   bool Believes(uid_t uid) const {
@@ -30,8 +30,8 @@ struct BelievedUsers {
   }
 };
 
-// Returns who connected `socket`, or listened where it is connected to, as the
-// kernel noted it then (SO_PEERCRED); nullopt if the kernel does not say.
+// Returns the peer of a connected socket, as the kernel noted it when the
+// connection was made (SO_PEERCRED); nullopt if the kernel does not say.
 std::optional<ucred> PeerOf(int socket);
 
 }  // namespace bulkhead

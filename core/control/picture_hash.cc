@@ -24,7 +24,7 @@ void Append(uint64_t& hash, uint64_t point, uint64_t coefficient) {
   hash = Reduce(Wide{hash} * point + coefficient);
 }
 
-// Splitmix64: makes many keys of one.
+// Returns the next of many keys that are made from one (Splitmix64).
 uint64_t NextKey(uint64_t& state) {
   uint64_t z = (state += 0x9e3779b97f4a7c15);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -41,8 +41,8 @@ PictureHasher::PictureHasher(uint64_t key) {
 
 PictureHasher PictureHasher::WithRandomKey() {
   uint64_t key = 0;
-  // Waits for the kernel's numbers early in its life only; so few bytes are
-  // never cut short.
+  // Waits only while the kernel, early in its life, has no random numbers.
+  // getrandom() returns all bytes if so few are asked for.
   while (::getrandom(&key, sizeof key, 0) != sizeof key) {
   }
   return PictureHasher(key);
@@ -58,8 +58,9 @@ uint64_t PictureHasher::operator()(const std::byte* pixels, uint32_t width,
   for (uint32_t y = 0; y < height; ++y) {
     const std::byte* const row = pixels + y * stride;
     for (size_t begin = 0; begin < row_bytes; begin += kBlockBytes) {
-      // NH, a sum of products of keyed words. The size of a row is part of the
-      // hash already, so that zeros may fill its last words.
+      // The hash of a block is NH, a sum of products of keyed words. Zeros may
+      // fill the last words of a row, since the size of a row is part of the
+      // hash.
       Wide sum = 0;
       const size_t bytes = std::min(kBlockBytes, row_bytes - begin);
       for (size_t i = 0; i < bytes; i += 2 * sizeof(uint64_t)) {

@@ -8,22 +8,23 @@
 namespace bulkhead {
 
 // Hashes pictures, so that the application and bulkheadd can say whether two
-// decoders gave the same one without keeping or sending pixels
+// decoders gave the same picture without keeping or sending its pixels
 // (HostOptions::shadow, VideoOptions::on_failure).
 //
-// The one who chose the pixels is hostile and must not be able to choose two
-// pictures with the same hash. So the hash has a key, which no worker learns,
-// and is universal: whatever two different pictures are, hardly any key (about
-// one in 2^50 for a picture of 8K) gives both the same hash. Every byte counts.
+// Trust: a hostile worker chooses the pixels, and must not be able to choose
+// two different pictures with the same hash. So the hash has a key that no
+// worker learns. The hash is universal: for any two different pictures, hardly
+// any key (about one in 2^50 for a picture of 8K) gives both the same hash.
+// Every byte counts.
 //
-// Runs at the speed of memory. Immutable; any thread.
+// Runs at the speed of memory. Immutable; any thread may use it.
 class PictureHasher {
  public:
   explicit PictureHasher(uint64_t key);
   static PictureHasher WithRandomKey();
 
-  // `stride` is the number of bytes from one row to the next. The pixels may
-  // change meanwhile: some mixture is hashed then.
+  // Returns the hash of a picture. `stride` is the number of bytes from one row
+  // to the next. If the pixels change meanwhile, some mixture is hashed.
   uint64_t operator()(const std::byte* pixels, uint32_t width, uint32_t height,
                       size_t row_bytes, size_t stride) const;
 
@@ -31,7 +32,9 @@ class PictureHasher {
   static constexpr size_t kBlockBytes = 1024;
 
   std::array<uint64_t, kBlockBytes / sizeof(uint64_t)> block_key_;
-  uint64_t point_;  // at which the polynomial of the blocks is evaluated
+  // The blocks' hashes are the coefficients of a polynomial; the picture's hash
+  // is the value of the polynomial at this secret point.
+  uint64_t point_;
 };
 
 }  // namespace bulkhead

@@ -8,19 +8,20 @@
 namespace bulkhead {
 
 // The counters of one session, in memory that the application shares with
-// bulkheadd. So operators see how fast a session is without a message for each
-// frame. The application writes; bulkheadd may only read. Both are trusted, and
-// the numbers are for people only.
+// bulkheadd. They show operators the speed of a session without a message for
+// each frame. The application writes them; bulkheadd may only read. Both are
+// trusted, and the numbers are only for people.
 struct SessionCounter {
-  std::atomic<uint64_t> frames;    // Delivered, whichever worker made them.
+  std::atomic<uint64_t> frames;    // Delivered frames, of all its workers.
   std::atomic<uint64_t> restarts;  // Workers that the session has lost.
-  // The time at which the call began that waits for the session, in nanoseconds
-  // of CLOCK_MONOTONIC; 0 while no call waits.
+  // The time at which the present call of the application began, in nanoseconds
+  // of CLOCK_MONOTONIC; 0 while no call waits for the session.
   std::atomic<uint64_t> waiting_since;
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-// The number of sessions that are counted. Further sessions are not.
+// The number of sessions that have counters at a time. Further sessions have
+// none.
 inline constexpr uint32_t kMaxCountedSessions = 1'024;
 
 }  // namespace bulkhead

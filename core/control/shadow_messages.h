@@ -6,7 +6,8 @@
 
 namespace bulkhead {
 
-// The report about the shadows of a backend, as bulkheadd sends it.
+// Write and read the report about the shadows of a backend, which bulkheadd
+// sends.
 void Write(const ShadowReport& report, ipc::schema::ShadowReport::Builder out);
 ShadowReport ToShadowReport(ipc::schema::ShadowReport::Reader report);
 

@@ -81,10 +81,10 @@ std::string Dump(const Json& json) {
   return json.dump(2, ' ', true, Json::error_handler_t::replace);
 }
 
-// Returns a string that reads back as the same bytes.
+// Returns JSON from which a reader gets the same bytes.
 Json Exact(const std::string& text) {
-  // Dump replaces what is not UTF-8, so such a text would read back
-  // differently.
+  // Dump() replaces bytes that are not UTF-8, so a text with such bytes is read
+  // back differently.
   const Json read = Json::parse(Dump(Json(text)), nullptr, false);
   if (read.is_string() && read.get_ref<const std::string&>() == text) {
     return text;
@@ -111,7 +111,7 @@ std::string FromHex(const std::string& hex_untrusted) {
   return text;
 }
 
-// Reads the members of a JSON value that may be anything, even no object.
+// Reads members of a JSON value that may be anything, even no object.
 class Members {
  public:
   explicit Members(const Json& json_untrusted) : json_(json_untrusted) {}
@@ -161,7 +161,7 @@ Json ToJson(const ExitReport& end) {
   const bool named = end.syscall_trusted;
   const bool claims =
       end.claimed_address != 0 || !end.claimed_backtrace.empty();
-  // Only a fault touches an address.
+  // Only a process that died from a signal can have touched an address.
   const bool fault = end.kind == ExitReport::Kind::kSignaled;
   return Json{
       {"kind", NameIn(kEnds, end.kind)},
@@ -222,7 +222,7 @@ Json TransformToJson(const RandomCrop& crop) {
           {"seed", crop.seed}};
 }
 
-// Returns nullopt for an unknown kind of transform.
+// Returns the transform; nullopt for an unknown kind.
 std::optional<Transform> ToTransform(const Members& in) {
   const std::string kind = in.Words("kind");
   const auto height = in.Number<uint32_t>("height");
@@ -442,6 +442,7 @@ Result<Crash> ParseCrash(const std::string& text_untrusted) {
   crash.log = in.Lines("log");
   crash.media_log = in.Lines("media_log");
   crash.had_media = in.Flag("had_media");
+  // The record is older than the member media_log.
   if (!in["media_log"].is_array()) {
     crash.media_log = std::move(crash.log);
     crash.log.clear();

@@ -9,28 +9,29 @@
 
 namespace bulkhead::crashes {
 
-// Returns the JSON of a crash: the format of the file in the state directory
-// and of the output for scripts. Names are the C++ members'; unknown
+// Returns the crash as JSON. The files in the state directory and the output
+// for scripts have this format. Names are the names of the C++ members; unknown
 // values are null. A path or an option that is not UTF-8 becomes {"hex":
-// "..."}, so that a reader can restore the exact bytes. The text that the
-// process wrote itself is in an object `claimed`.
+// "..."}, so that a reader can restore the exact bytes. Text that the dead
+// process itself has written is in an object `claimed`.
 nlohmann::ordered_json ToJson(const Crash& crash);
-// Returns the JSON of a crash for readers who must not have parts of the media:
-// `media_log` is null, and so is `claimed` if Crash::had_media; a claimed cause
-// ends before what the process said. A hostile
-// backend is left the exit status and a system call's number: some bytes for
-// each crash.
+// Returns the crash as JSON for readers who must not see any part of the media.
+// `media_log` is null. If the process had media (Crash::had_media), `claimed`
+// is null too, and of a cause that the process claims only the part before the
+// first colon is left. A
+// hostile backend can still put some bytes of the media into the exit status
+// and the number of a system call.
 nlohmann::ordered_json ToJsonWithoutMediaText(const Crash& crash);
 
-// Returns the JSON as text of at most `max_bytes` if possible. If it is longer,
-// first the options and transforms of the request are left out, then the logs
-// and the backtrace.
+// Returns the JSON as text, of at most `max_bytes` if possible. If the text is
+// too long, the options and transforms of the request are left out first, then
+// the logs and the backtrace.
 std::string ToText(Crash crash, size_t max_bytes);
 
-// Parses a record. Fails with kBadInput if the text is no record. Missing
-// members keep the values of a new Crash, and texts are made safe for a
-// terminal, whatever the file holds. A record without `media_log` is older than
-// that member, so its log counts as written with media.
+// Parses a record. Returns kBadInput if the text is no record. Members that are
+// missing keep the values of a new Crash. Texts are made safe for a terminal,
+// whatever the file holds. An old record has no member `media_log`; its `log`
+// is then taken as written after the backend had media.
 Result<Crash> ParseCrash(const std::string& text_untrusted);
 
 // Returns "start", "open", "scan", "next" or "frame-at". Static storage.

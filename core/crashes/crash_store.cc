@@ -17,10 +17,11 @@ namespace {
 constexpr std::string_view kPrefix = "crash-";
 constexpr std::string_view kSuffix = ".json";
 constexpr size_t kDigits = 9;
-// The file with the highest number of the records that were cleared.
+// A file with the highest number of all records that were removed by Clear().
 constexpr char kCleared[] = "cleared";
 constexpr size_t kMaxNames = 4'096;
-// Bounds the attempts to find a free number, as others may take the same ones.
+// Limits the attempts to find a free number, since other processes may take the
+// same ones.
 constexpr int kMaxTries = 64;
 
 std::string NameOf(uint64_t number) {
@@ -69,14 +70,15 @@ Result<CrashStore::Directory> CrashStore::Open() const {
   if (!enabled()) {
     return Status(Code::kNotFound, "there is no state directory");
   }
-  // If the state directory must not be trusted, neither must the folder below.
+  // A state directory that must not be trusted makes the folder in it
+  // untrusted, too.
   ASSIGN_OR_RETURN(const Directory above, Directory::Open(state_directory_));
   return Directory::Open(PathOf(""));
 }
 
 Status CrashStore::CheckKeeps() const {
   if (!enabled()) return Status();
-  // Without the folder, what matters is whether it can be made.
+  // If the folder does not exist yet, the state directory decides.
   RETURN_IF_ERROR(Directory::CheckKeeps(state_directory_));
   return Directory::CheckKeeps(PathOf(""));
 }
@@ -103,9 +105,9 @@ Result<uint64_t> CrashStore::Add(Crash crash) const {
     if (text.size() > kMaxBytes) break;
     ASSIGN_OR_RETURN(const bool added,
                      directory.AddSoon(NameOf(crash.number), text));
-    if (!added) continue;
-    // The new record is one more than `numbers`, so the oldest beyond the limit
-    // go. Another process may have removed them already.
+    if (!added) continue;  // Another process has taken the number.
+    // There is one record more than in `numbers`. The oldest beyond the limit
+    // are removed; another process may have done so already.
     for (size_t n = 0; n + kMaxRecords <= numbers.size(); ++n) {
       (void)directory.Remove(NameOf(numbers[n]));
     }
@@ -183,7 +185,7 @@ Status CrashStore::Clear() const {
                                                        : directory.error();
   }
   const std::vector<uint64_t> numbers = NumbersIn(*directory);
-  // After the highest possible number, counting starts again from 1.
+  // After the highest possible number, numbers start again from 1.
   if (!numbers.empty() && numbers.back() < kMaxNumber) {
     RETURN_IF_ERROR(directory->Write(kCleared, std::to_string(numbers.back())));
   }

@@ -13,7 +13,7 @@
 #include "core/base/record_hash.h"
 #include "core/base/status_macros.h"
 #include "core/base/text.h"
-#include "core/discovery/package_files.h"
+#include "core/discovery/package_file_opening.h"
 #include "core/discovery/plugin_file.h"
 
 namespace bulkhead::discovery {
@@ -47,8 +47,8 @@ std::string InWords(const AbiVersions& versions) {
              : "versions " + std::to_string(versions.oldest) + " to " + newest;
 }
 
-// Notices that RECORD has changed. Not cryptographic: nothing is trusted
-// because of it.
+// Returns the digest of RECORD with one more row. The digest only shows that
+// RECORD has changed: it is not cryptographic, and no trust depends on it.
 size_t Combined(size_t digest, const RecordedFile& row) {
   const std::hash<std::string> hash;
   return digest * 31 + hash(row.path) * 7 + hash(row.hash) + 1;
@@ -75,6 +75,7 @@ Result<std::optional<std::string>> CommonFiles::ManifestText() {
   auto text = ReadFileBeneath(
       directory, distribution_.dist_info + "/bulkhead.toml", kMaxManifestBytes);
   ++work_.files;
+  // Remembers the text, or that there is none, or the failure to read it.
   if (text) {
     work_.bytes += text->size();
     manifest_ = std::optional(*std::move(text));
@@ -93,16 +94,18 @@ Result<const std::vector<RecordedFile>*> CommonFiles::Rows(
     record_ = ReadRecord(directory, distribution_, diagnostics,
                          kMaxBackendsRecordBytes);
     ++work_.files;
-    if (*record_ && **record_) {
-      work_.rows += (**record_)->size();
-      if ((**record_)->size() > kMaxBackendsRecordRows) {
-        record_ = Result<Record>(Status(Code::kResourceExhausted,
-                                        RecordTooLong((**record_)->size())));
+    if (*record_ && record_->value()) {
+      const size_t rows = record_->value()->size();
+      work_.rows += rows;
+      if (rows > kMaxBackendsRecordRows) {
+        record_ = Result<Record>(
+            Status(Code::kResourceExhausted, RecordTooLong(rows)));
       }
     }
   }
   if (!*record_) return record_->error();
-  return **record_ ? &***record_ : nullptr;
+  const Record& record = record_->value();
+  return record ? &*record : nullptr;
 }
 
 Status Complete(const Distribution& distribution, CommonFiles& files,
@@ -136,8 +139,8 @@ Status Complete(const Distribution& distribution, CommonFiles& files,
   }
   candidate.plugin_identity = IdentityOf(object);
 
-  // The rules of package_files.h for the object alone: what lies beside it is
-  // examined when the backend is started.
+  // Here only the object itself has to pass the rules of package_files.h. The
+  // package's other files are examined when the backend is started.
   ASSIGN_OR_RETURN(const ipc::UniqueFd checked,
                    OpenPackageFile(directory, plugin.path, object));
   ASSIGN_OR_RETURN(const std::vector<RecordedFile>* const rows,

@@ -14,16 +14,19 @@
 
 namespace bulkhead::discovery {
 
-// A manifest is a page of text.
+// The most bytes of a bulkhead.toml, which is usually a page of text.
 inline constexpr size_t kMaxManifestBytes = size_t{1} << 16;
 
+// Opens a directory for reading. Fails with kBackendUnavailable.
 Result<ipc::UniqueFd> OpenDirectory(const std::string& path);
 
-// The files of one distribution that all its backends have in common. They are
-// read when the first backend needs them, and once.
+// The files of one distribution that its backends share: the manifest
+// (bulkhead.toml) and RECORD (the list of its files). Each is read once, when
+// the first backend needs it, and a failure to read is remembered, too. The
+// files are hostile; both have a bound.
 class CommonFiles {
  public:
-  // Both are borrowed; `work` counts what is read.
+  // Borrows both arguments. Counts in `work` the files, rows and bytes read.
   CommonFiles(const Distribution& distribution, Discovery::Work& work)
       : distribution_(distribution), work_(work) {}
 
@@ -31,7 +34,8 @@ class CommonFiles {
   Result<int> Directory();
   // Returns the text of bulkhead.toml, or nullopt if there is none.
   Result<std::optional<std::string>> ManifestText();
-  // Returns the rows of RECORD, or null if there is none.
+  // Returns the rows of RECORD, or null if there is no RECORD. `diagnostics`
+  // gets the malformed rows, at the first call.
   Result<const std::vector<RecordedFile>*> Rows(Diagnostics& diagnostics);
 
  private:
@@ -44,7 +48,10 @@ class CommonFiles {
   std::optional<Result<Record>> record_;
 };
 
-// Sets everything that is read from the distribution's files.
+// Reads the manifest, the shared object's attributes, RECORD and the clips of
+// the backend `candidate.entry_point`, and sets the members of `candidate` that
+// come from them. Fails, with a message that says what to repair, if the
+// backend cannot be used.
 Status Complete(const Distribution& distribution, CommonFiles& files,
                 Diagnostics& diagnostics, BackendCandidate& candidate);
 

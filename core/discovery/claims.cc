@@ -8,9 +8,9 @@ namespace {
 
 using Standing = BackendCandidate::Standing;
 
-// Returns the file and the line with which an operator grants a reserved name
-// to the object of `candidate`, or an empty string. Each start compares the
-// object with its hash in RECORD.
+// Returns FILE:LINE of the operator's grant that gives a reserved name to the
+// object of `candidate`, or an empty string. The hash in RECORD is enough here,
+// since each start compares the object with that hash.
 std::string GrantOfName(const BackendCandidate& candidate,
                         const std::vector<grants::Grant>& grants) {
   for (const grants::Grant& grant : grants) {
@@ -26,7 +26,7 @@ std::string GrantOfName(const BackendCandidate& candidate,
 
 void Claims::Settle(BackendCandidate& candidate, Diagnostics& diagnostics) {
   const EntryPoint& entry_point = candidate.entry_point;
-  // A disabled backend must not take names from those that are in use.
+  // A disabled backend must not take names from backends that are in use.
   if (candidate.standing == Standing::kDisabled) return;
   const std::string granted =
       candidate.built_in ? "" : GrantOfName(candidate, grants_);
@@ -44,6 +44,7 @@ void Claims::Settle(BackendCandidate& candidate, Diagnostics& diagnostics) {
         ", reserved_name = true";
     return;
   }
+  // If the name is not new, an earlier backend has it.
   const auto [first, is_new] =
       backends_.try_emplace(candidate.name(), entry_point.file);
   if (is_new && !granted.empty()) granted_[candidate.name()] = granted;

@@ -11,18 +11,26 @@
 
 namespace bulkhead::discovery {
 
-// Assigns each name of a backend or a device to the first who wants it.
+// Assigns each backend name and each device name to the first candidate that
+// claims it, in order of precedence. Bulkhead's own names are reserved
+// (reserved_names.h); a grant with `reserved_name` lets a package take one. Not
+// thread-safe.
 class Claims {
  public:
+  // Borrows `grants`.
   explicit Claims(const std::vector<grants::Grant>& grants) : grants_(grants) {}
 
-  // Breaks a candidate whose name is taken; otherwise gives it the devices that
-  // are free.
+  // Decides about the next candidate. If its name is taken or reserved, the
+  // candidate becomes kBroken; a backend of Bulkhead's own whose name a grant
+  // gave to a package becomes kDisabled. Otherwise the candidate gets the
+  // device names that are free; each other device name of its manifest is a
+  // warning. A disabled candidate gets no names.
   void Settle(BackendCandidate& candidate, Diagnostics& diagnostics);
 
  private:
   const std::vector<grants::Grant>& grants_;
-  std::map<std::string, std::string> granted_;   // Name to place of the grant.
+  // Reserved names that packages have by a grant; name to FILE:LINE.
+  std::map<std::string, std::string> granted_;
   std::map<std::string, std::string> backends_;  // Name to file.
   std::map<std::string, std::string> devices_;   // Device to backend.
 };

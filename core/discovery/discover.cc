@@ -21,19 +21,22 @@ namespace {
 
 using Standing = BackendCandidate::Standing;
 
-// Of more candidates than these, only those that may be used are listed.
+// Beyond this number of candidates, a backend that is excluded or refused
+// becomes only a diagnostic.
 constexpr size_t kMaxListed = kMaxBackendsOfAll;
 
+// Returns whether a caller who asks for `device` means a device of `backend`.
 bool Offers(const BackendCandidate& backend, const DeviceName& device) {
   if (device.backend.empty()) {
-    // A disabled backend has no devices, but the caller may have meant one.
+    // A disabled backend keeps no devices, but the caller may have meant a
+    // device of its manifest.
     const std::vector<std::string>& names =
         backend.standing == Standing::kDisabled ? backend.manifest.devices
                                                 : backend.devices;
     return std::find(names.begin(), names.end(), device.name) != names.end();
   }
   if (backend.name() != device.backend) return false;
-  // Nothing of a disabled backend was read but its name.
+  // The manifest of a disabled backend was not read, so it may have any device.
   const std::vector<std::string>& all = backend.manifest.devices;
   return backend.standing == Standing::kDisabled ||
          std::find(all.begin(), all.end(), device.name) != all.end();
@@ -45,6 +48,8 @@ void AddReason(const std::string& name, const std::string& why,
   list += (list.empty() ? "" : ", ") + name + " (" + why + ")";
 }
 
+// Returns a clause for the error "there is no such device": the devices that
+// exist, the backends that are disabled or failed, and the searched places.
 std::string WhatThereIs(const Discovery& discovery,
                         const FailureOf& failure_of) {
   std::string known;
@@ -82,9 +87,10 @@ class Finder {
          const std::vector<grants::Grant>& grants)
       : selection_(selection), loads_(loads), claims_(grants) {}
 
-  // Adds the backends of a distribution and returns how many there are.
-  // `wanted` restricts them to those that one explicit load chooses. If
-  // `refusal` is not empty, it says why no file of the distribution is read.
+  // Adds the backends of a distribution and returns the number added. `wanted`,
+  // if given, is an explicit load: only backends that it chooses are added. If
+  // `refusal` is not empty, no file of the distribution is read, and `refusal`
+  // is the reason.
   int Add(const Distribution& distribution, bool built_in,
           const std::string& refusal, const ExplicitLoad* wanted = nullptr) {
     int found = 0;
@@ -112,6 +118,7 @@ class Finder {
     return found;
   }
 
+  // Returns whether the distribution was added.
   bool Has(const Distribution& distribution) const {
     return distributions_.contains(distribution.dist_info_path());
   }
@@ -130,10 +137,36 @@ class Finder {
   // Returns whether an explicit load may choose backends of the distribution.
   bool MayBeLoaded(const BackendCandidate& candidate) const {
     return std::any_of(loads_.begin(), loads_.end(), [&](const auto& load) {
-      return load.MayMean(candidate.dist_info);
+      return load.MayChoose(candidate.dist_info);
     });
   }
 
+  // Sets the path of an excluded candidate's shared object, without reading the
+  // object. The path shows whether an explicit load chooses the candidate.
+  void FindObject(CommonFiles& files, BackendCandidate& candidate) {
+    if (!MayBeLoaded(candidate)) return;
+    const auto directory = files.Directory();
+    if (!directory) return;
+    const auto object =
+        OpenPluginFile(*directory, candidate.entry_point.module);
+    if (object) candidate.plugin_path = object->path;
+  }
+
+  // Completes a candidate from its files, or makes it kBroken.
+  void ReadFiles(const Distribution& distribution, const std::string& refusal,
+                 CommonFiles& files, BackendCandidate& candidate) {
+    Status status(Code::kResourceExhausted, refusal);
+    if (refusal.empty()) {
+      ++result_.work.backends;
+      status = Complete(distribution, files, result_.diagnostics, candidate);
+    }
+    if (status.ok()) return;
+    candidate.standing = Standing::kBroken;
+    candidate.reason = status.message();
+  }
+
+  // Adds one backend, unless `wanted` does not choose it. Returns the number of
+  // backends that were added.
   int AddOne(const Distribution& distribution, const EntryPoint& entry_point,
              bool built_in, const std::string& refusal,
              const ExplicitLoad* wanted, CommonFiles& files) {
@@ -143,30 +176,19 @@ class Finder {
     candidate.dist_info = distribution.dist_info_path();
     candidate.built_in = built_in;
     candidate.manifest.devices = {entry_point.name};
-    // Of what the operator excludes, nothing but the name is read.
+    // If the operator excludes the backend, nothing but its name is read. The
+    // path of its object is not known yet. So an explicit load counts here
+    // already if it may choose the distribution.
     auto rule = selection_.RuleAgainst(entry_point.name,
                                        built_in || MayBeLoaded(candidate));
-    if (!rule && !refusal.empty()) {
-      candidate.standing = Standing::kBroken;
-      candidate.reason = refusal;
-    } else if (!rule) {
-      ++result_.work.backends;
-      if (Status status =
-              Complete(distribution, files, result_.diagnostics, candidate);
-          !status.ok()) {
-        candidate.standing = Standing::kBroken;
-        candidate.reason = status.message();
-      }
-    } else if (MayBeLoaded(candidate)) {
-      // A load may name the object; it is not read for that.
-      if (const auto directory = files.Directory()) {
-        const auto object = OpenPluginFile(*directory, entry_point.module);
-        if (object) candidate.plugin_path = object->path;
-      }
+    if (rule) {
+      FindObject(files, candidate);
+    } else {
+      ReadFiles(distribution, refusal, files, candidate);
     }
     const auto loads = [&](const ExplicitLoad& load) {
-      return load.Means(candidate.dist_info, candidate.name(),
-                        candidate.plugin_path);
+      return load.Chooses(candidate.dist_info, candidate.name(),
+                          candidate.plugin_path);
     };
     if (wanted != nullptr && !loads(*wanted)) return 0;
     if (result_.backends.size() >= kMaxListed && (rule || !refusal.empty())) {
@@ -176,7 +198,8 @@ class Finder {
       return 0;
     }
     if (!rule) {
-      // Now that the object is known, which a load may name.
+      // Asked again: the path of the object is known now, so an explicit load
+      // counts only if it chooses this backend.
       rule = selection_.RuleAgainst(
           entry_point.name,
           built_in || std::any_of(loads_.begin(), loads_.end(), loads));
@@ -224,7 +247,7 @@ class Finder {
   const std::vector<ExplicitLoad>& loads_;
   Claims claims_;
   std::set<std::string> distributions_;
-  std::vector<std::string> names_;  // Of all backends.
+  std::vector<std::string> names_;  // The names of all backends.
   Discovery result_;
 };
 
@@ -232,7 +255,8 @@ class Finder {
 
 bool BackendCandidate::operator==(const BackendCandidate& other) const {
   const auto key = [](const BackendCandidate& backend) {
-    // The equality of entry points ignores where they come from.
+    // operator== of entry points ignores the place they come from, so these
+    // members are compared one by one.
     const EntryPoint& from = backend.entry_point;
     return std::tie(from, from.distribution, from.version, from.file, from.line,
                     backend.manifest, backend.directory, backend.plugin_path,
@@ -266,7 +290,7 @@ Discovery Discover(const Scan& scan, const Selection& selection,
     const Scan loaded = ScanPluginPath({{load.directory, "loaded explicitly"}});
     for (const Distribution& distribution : loaded.distributions) {
       if (!finder.Has(distribution) &&
-          load.MayMean(distribution.dist_info_path())) {
+          load.MayChoose(distribution.dist_info_path())) {
         finder.Add(distribution, false, "", &load);
       }
     }
@@ -300,7 +324,8 @@ Result<const BackendCandidate*> FindBackend(const Discovery& discovery,
   for (const BackendCandidate& backend : discovery.backends) {
     if (!Offers(backend, device)) continue;
     if (backend.usable()) return &backend;
-    // A backend in force explains more than one that somebody switched off.
+    // The reason of a broken backend explains more than the reason of a
+    // disabled one.
     if (unusable == nullptr || unusable->standing == Standing::kDisabled) {
       unusable = &backend;
     }

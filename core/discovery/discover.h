@@ -22,9 +22,9 @@
 
 namespace bulkhead::discovery {
 
-// BULKHEAD_ABI_MIN_VERSION and BULKHEAD_ABI_VERSION in
-// backends/sdk/bulkhead_backend.h. core does not see that header; a test
-// compares both.
+// The versions of the C ABI that Bulkhead supports: BULKHEAD_ABI_MIN_VERSION
+// and BULKHEAD_ABI_VERSION in backends/sdk/bulkhead_backend.h. core does not
+// include that header; a test compares the values.
 inline constexpr AbiVersions kBackendAbi{1, 1};
 
 // An installed backend, whether or not it can be used. Discovery runs none of
@@ -39,26 +39,27 @@ struct BackendCandidate {
   EntryPoint entry_point;
   Manifest manifest;
   std::string directory;    // The directory that holds the dist-info.
-  std::string dist_info;    // The path of the dist-info.
+  std::string dist_info;    // The path of the dist-info directory.
   std::string plugin_path;  // The shared object, relative to `directory`.
   std::string plugin_hash;  // From RECORD, or empty; see record_hash.h.
   FileIdentity plugin_identity;
-  // Differs if RECORD has other rows.
+  // A digest of RECORD's rows: another value means that the rows have changed.
   size_t record_digest = 0;
-  // How many files RECORD names besides the object and the dist-info's.
+  // The number of files that RECORD names, without the shared object and the
+  // files of the dist-info.
   size_t files_beside = 0;
-  std::vector<OwnClip> own_clips;  // Those that the manifest names.
+  std::vector<OwnClip> own_clips;  // The clips that the manifest names.
   // The devices of the manifest that callers reach by the bare name. The bare
-  // names of the others belong to an earlier backend, so callers reach them as
-  // BACKEND/DEVICE.
+  // names of the manifest's other devices belong to an earlier backend; callers
+  // reach those devices as BACKEND/DEVICE.
   std::vector<std::string> devices;
   bool built_in = false;  // One of Bulkhead's own backends.
-  // kExec if the manifest asks for it or the operator requires it; `start_rule`
-  // says who, and is empty otherwise.
+  // kExec if the manifest asks for it or the operator requires it. `start_rule`
+  // then says who decided so; it is empty for kClone.
   Manifest::Start start = Manifest::Start::kClone;
   std::string start_rule;
   Standing standing = Standing::kUsable;
-  std::string reason;
+  std::string reason;  // A clause; empty if usable.
 
   const std::string& name() const { return entry_point.name; }
   bool usable() const { return standing == Standing::kUsable; }
@@ -72,18 +73,19 @@ struct Discovery {
   std::vector<SearchedPlace> places;
   // Counts what was read. Tests compare counts, since times are noisy.
   struct Work {
-    size_t backends = 0;  // Backends of which more than the name was read.
+    size_t backends = 0;  // Backends whose files were read.
     size_t files = 0;     // The files bulkhead.toml and RECORD.
-    size_t rows = 0;      // Of RECORD.
-    size_t bytes = 0;     // Of bulkhead.toml.
+    size_t rows = 0;      // Rows of RECORD.
+    size_t bytes = 0;     // Bytes of bulkhead.toml.
   } work;
 };
 
-// The bounds of one Discover(). It runs on bulkheadd's event loop.
+// The bounds of one Discover(), which blocks bulkheadd's event loop.
 inline constexpr size_t kMaxBackendsOfOne = 32;  // In one distribution.
 inline constexpr size_t kMaxBackendsOfAll = 2048;
-// The most bytes of RECORD and bulkhead.toml of all distributions together,
-// where bytes of bulkhead.toml weigh more; distribution.h bounds each.
+// The most bytes of RECORD and bulkhead.toml of all distributions together.
+// Bytes of bulkhead.toml count several times (reading_bounds.cc).
+// distribution.h and candidate_files.h bound each file.
 inline constexpr size_t kMaxBytesOfAll = size_t{16} << 20;
 
 // Finds the backends in a scan. These are the entry points of the group
@@ -95,10 +97,11 @@ inline constexpr size_t kMaxBytesOfAll = size_t{16} << 20;
 // its devices, so that asking for one reports the problem instead of getting
 // another backend's device; a disabled backend does not keep them.
 //
-// Reads nothing but the name of a backend that `selection` excludes, RECORD and
-// bulkhead.toml of another distribution once, and no other file: which files a
-// sandbox shows is found out when a backend is started (package_files.h). A
-// distribution beyond a bound is broken and read no further.
+// If `selection` excludes a backend, only its name is read. For all other
+// backends, RECORD and bulkhead.toml of their distributions are read, each
+// once, and no other file. The files that a sandbox shows are found later, when
+// a backend is started (package_files.h). The backends of a distribution beyond
+// a bound are broken, and its files are not read.
 //
 // The names of Bulkhead's own backends are reserved (reserved_names.h): a
 // package that claims one is broken, unless `grants` have `reserved_name` for
@@ -115,8 +118,8 @@ Discovery Discover(const Scan& scan, const Selection& selection,
                    const std::vector<ExplicitLoad>& loads = {},
                    const std::vector<grants::Grant>& grants = {});
 
-// Returns why a backend that discovery regards as usable has failed since, or
-// an empty string.
+// Returns the reason why a backend that discovery regards as usable has failed
+// since, or an empty string.
 using FailureOf = std::function<std::string(const BackendCandidate&)>;
 
 // Returns the usable backend of `device`, as a pointer into `discovery`. Fails
@@ -140,8 +143,8 @@ std::string CallersName(const BackendCandidate& backend,
 // Returns the distribution of a backend, without its entry points.
 Distribution DistributionOf(const BackendCandidate& backend);
 
-// The open files of a backend. OpenBackend opens and checks the files again,
-// since they may have changed after discovery.
+// The opened directory and shared object of a backend. OpenBackend opens both
+// by their paths again, since they may have been replaced after discovery.
 struct OpenedBackend {
   ipc::UniqueFd directory;
   ipc::UniqueFd plugin;

@@ -21,11 +21,12 @@ bool EqualsIgnoringCase(std::string_view text, std::string_view lower) {
                     [](char a, char b) { return AsciiLower(a) == b; });
 }
 
-// The headers up to the first empty line; the first of each name is used.
+// The headers of METADATA up to the first empty line. If a header is repeated,
+// the first one is used.
 struct Metadata {
   std::string_view name;
   std::string_view version;
-  bool complete = false;  // Whether the empty line was reached.
+  bool complete = false;  // True if the empty line was reached.
 };
 
 Metadata ParseMetadata(std::string_view text) {
@@ -52,7 +53,8 @@ Metadata ParseMetadata(std::string_view text) {
   }
 }
 
-// The headers are enough: a description of any length follows them.
+// Stops the reading of METADATA after its headers, since a description of any
+// length follows them.
 bool HasAllHeaders(std::string_view beginning) {
   return ParseMetadata(beginning).complete;
 }
@@ -101,7 +103,8 @@ void AdoptNames(const std::string& metadata_file, const Metadata& metadata,
          ", is used");
   } else if (metadata.name != distribution.name &&
              NormalizedName(metadata.name) != distribution.normalized_name) {
-    // METADATA of another distribution: its version does not count either.
+    // This METADATA belongs to another distribution, so its version is not used
+    // either.
     warn("its Name is " + Quoted(metadata.name) + ": the folder's, " +
          Quoted(distribution.name) + ", and its version are used");
     return;
@@ -170,7 +173,7 @@ Result<Distribution> ReadDistribution(int directory_fd,
     return distribution.dist_info_path() + "/entry_points.txt";
   };
   if (!text) {
-    // Tell a folder without the file from no folder at all.
+    // Find out whether only the file is missing, or there is no such folder.
     RETURN_IF_ERROR(FindDirectoryBeneath(directory_fd, dist_info));
     if (text.error().code() != Code::kNotFound) {
       diagnostics.push_back(

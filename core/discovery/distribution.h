@@ -18,10 +18,10 @@ inline constexpr std::string_view kDistInfoSuffix = ".dist-info";
 
 // An installed package as its NAME-VERSION.dist-info directory describes it.
 struct Distribution {
-  std::string name;             // From METADATA if read, else from the folder.
+  std::string name;             // From METADATA, or from the folder's name.
   std::string version;          // From the same source as `name`; may be empty.
   std::string normalized_name;  // From the folder's name alone.
-  bool has_metadata = false;    // METADATA was read and has the same name.
+  bool has_metadata = false;    // True if METADATA was read and has that name.
   std::string directory;        // Holds the dist-info and the package's files.
   std::string dist_info;        // The name of the dist-info folder.
   std::vector<EntryPoint> entry_points;
@@ -31,36 +31,37 @@ struct Distribution {
 };
 
 // Returns whether the text can be the name of a distribution: letters and
-// digits, with "-", "_" and "." between them.
+// digits, with "-", "_" and "." between them, at most 255 bytes.
 bool IsDistributionName(std::string_view text_untrusted);
 
-// Splits "NAME-VERSION.dist-info". A name that was not normalized may contain
-// "-", so the version is the text after the last "-".
+// The parts of "NAME-VERSION.dist-info". A name that was not normalized may
+// contain "-", so the version is the text after the last "-".
 struct FolderName {
   std::string name;
   std::string version;
 };
+// Splits the name of a dist-info folder. Returns nullopt if it is not valid.
 std::optional<FolderName> ParseFolderName(std::string_view dist_info);
 
 // Reads the entry_points.txt of the folder `dist_info` in the open directory
 // `directory_fd`. The path `directory` is used only for messages and in the
 // result. Set `plain` if the folder is known to be no link, which is quicker.
-// Name and version are the folder's. If `group` is given, a file that
-// does not mention the group is not parsed, and only entry points of the group
-// are returned. Problems of the file become diagnostics; the call fails only if
-// the folder is no distribution at all.
+// Takes name and version from the folder's name. If `group` is given, a file
+// that does not mention the group is not parsed, and only entry points of the
+// group are returned. Problems of the file become diagnostics; the call fails
+// only if the folder is no distribution at all.
 Result<Distribution> ReadDistribution(int directory_fd,
                                       const std::string& directory,
                                       const std::string& dist_info, bool plain,
                                       Diagnostics& diagnostics,
                                       std::string_view group = {});
 
-// Replaces name and version by those in METADATA. This is a separate step,
-// since not every caller needs it.
+// Replaces name and version by the ones in METADATA. Not every caller needs
+// this step.
 void ReadMetadata(int directory_fd, bool plain, Distribution& distribution,
                   Diagnostics& diagnostics);
 
-// A line of RECORD, which names a file of the distribution.
+// A row of RECORD, which names a file of the distribution.
 struct RecordedFile {
   std::string path;  // Relative to the directory; cleaned, no "..".
   std::string hash;  // "sha256=...", or empty.
@@ -68,16 +69,16 @@ struct RecordedFile {
   bool operator==(const RecordedFile&) const = default;
 };
 
-// A RECORD has a line of about 100 bytes for each file, and some distributions
-// have tens of thousands.
+// The most bytes of a RECORD. It has a row of about 100 bytes for each file,
+// and some distributions have tens of thousands of files.
 inline constexpr size_t kMaxRecordBytes = size_t{16} << 20;
 // The bounds of the RECORD of a distribution that has a backend. bulkheadd
 // reads it while sessions run.
 inline constexpr size_t kMaxBackendsRecordBytes = size_t{4} << 20;
 inline constexpr size_t kMaxBackendsRecordRows = size_t{1} << 16;
 
-// Say what is wrong with the RECORD of a backend: it does not list the shared
-// object `plugin_path`, or has too many rows.
+// Return messages about a RECORD that makes a backend unusable: RECORD does not
+// list the shared object `plugin_path`, or has too many rows.
 std::string RecordLacks(const std::string& plugin_path);
 std::string RecordTooLong(size_t rows);
 

@@ -29,8 +29,8 @@ bool IsDotted(std::string_view text, Predicate is_part) {
   }
 }
 
-// Returns whether `text` is letters and digits, with runs of "-", "_" and "."
-// between them.
+// Returns whether `text` consists of letters and digits, with runs of "-", "_"
+// and "." between them.
 bool IsExtra(std::string_view text) {
   const auto alphanumeric = [](char c) {
     return IsAsciiLetter(c) || IsAsciiDigit(c);
@@ -42,6 +42,7 @@ bool IsExtra(std::string_view text) {
          });
 }
 
+// Parses the text between the brackets. Returns false if it is malformed.
 bool ParseExtras(std::string_view text, std::vector<std::string>& extras) {
   if (text.find('\n') != std::string_view::npos) return false;
   if (Trimmed(text).empty()) return true;
@@ -61,9 +62,9 @@ Status Invalid(std::string_view value, const std::string& why) {
                                             "; it should read module:attr");
 }
 
-// Numbers keys in the order of their first appearance. Allocates nothing for
-// the few keys of most files, and stays quick for many, however they are
-// chosen.
+// Numbers keys in the order of their first appearance. Most files have few
+// keys, for which nothing is allocated. Many keys take logarithmic time each,
+// even if an attacker chose them.
 template <typename Key>
 class Numbering {
  public:
@@ -84,6 +85,7 @@ class Numbering {
         return {count_++, true};
       }
     }
+    // From the 17th key on, the map has all keys.
     if (many_.empty()) {
       for (uint32_t i = 0; i < few_.size(); ++i) many_.emplace(few_[i], i);
     }
@@ -98,7 +100,9 @@ class Numbering {
   std::map<Key, uint32_t> many_;
 };
 
-// Keeps the state between lines. Views point into the parsed text.
+// Parses an entry_points.txt line by line, and keeps the state between lines.
+// An entry is pending until a line that does not continue it (Flush). Views
+// point into the parsed text.
 class Parser {
  public:
   Parser(const EntryPoint& origin, bool is_plain)
@@ -124,8 +128,8 @@ class Parser {
     if (item_ != Item::kNone && indent > indent_) return Continue(text, flaw);
     Flush();
     indent_ = indent;
-    // As in Python's INI reader, a header is from the first "[" to the last
-    // "]".
+    // A header extends from the first "[" to the last "]", as in Python's INI
+    // reader.
     const size_t close = text.rfind(']');
     if (text.front() != '[') return Assignment(text, flaw);
     if (close != std::string_view::npos && close > 1) {
@@ -153,29 +157,30 @@ class Parser {
   }
 
  private:
-  // What a line that is indented deeper belongs to.
+  // The item above, to which a line that is indented deeper belongs.
   enum class Item {
-    kNone,     // Nothing: the line stands for itself.
+    kNone,     // None: the line begins an item of its own.
     kPending,  // The assignment in name_ and value_.
-    kDropped,  // A line that was reported, and is ignored with it.
+    kDropped,  // A line that was dropped: its continuations are, too.
   };
 
-  // The width in characters if the text is UTF-8.
+  // Returns the width of an indentation: its characters, if it is UTF-8.
   static size_t Width(std::string_view text) {
     return static_cast<size_t>(std::count_if(
         text.begin(), text.end(),
         [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
   }
 
-  // Returns why the line's text must not be used, or null.
+  // Returns the reason why the line must not be used ("is not UTF-8"), or null.
   const char* Flaw(std::string_view line) const {
     if (is_plain_) return nullptr;
     if (!IsValidUtf8(line)) return "is not UTF-8";
     return line.find('\0') != std::string_view::npos ? "has a NUL" : nullptr;
   }
 
+  // Reports that the line is ignored, with the lines that continue it.
   void Drop(const std::string& problem) {
-    // Before the first group no line continues another.
+    // Before the first group, no line continues another line.
     item_ = header_line_ == 0 ? Item::kNone : Item::kDropped;
     Report(Diagnostic::Severity::kError, line_, "ignored: " + problem);
   }
@@ -207,7 +212,8 @@ class Parser {
     }
   }
 
-  // Ignores the following lines too: they must not end up in the group before.
+  // Drops a header, and with it the lines up to the next header: they must not
+  // be taken for entries of the previous group.
   void BrokenHeader(const std::string& problem) {
     header_line_ = line_;
     has_group_ = false;
@@ -246,6 +252,7 @@ class Parser {
     joined_ += text;
   }
 
+  // Completes the pending entry: a line came that does not continue it.
   void Flush() {
     if (item_ != Item::kPending) return;
     item_ = Item::kNone;
@@ -272,7 +279,8 @@ class Parser {
   }
 
   const EntryPoint& origin_;
-  const bool is_plain_;  // ASCII without NUL, so that no line has a flaw.
+  const bool
+      is_plain_;  // The text is ASCII without NUL, so no line has a flaw.
   ParsedEntryPoints result_;
   Numbering<std::string_view> groups_;
   Numbering<std::pair<uint32_t, std::string_view>> names_;

@@ -29,6 +29,7 @@ struct ObjectReference {
 // why.
 Result<ObjectReference> ParseObjectReference(std::string_view value_untrusted);
 
+// The result of ParseEntryPoints.
 struct ParsedEntryPoints {
   std::vector<EntryPoint> entries;  // All groups, in file order.
   Diagnostics diagnostics;

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Bounds the search upwards. A module has few parts.
+// The most directories above the object that are searched. Each part of the
+// module's name is a directory, and modules have few parts.
 constexpr int kMaxModuleDepth = 8;
 
 // Finds the distribution in `directory` with an entry point whose object is
@@ -37,7 +38,7 @@ std::optional<ExplicitLoad> FindOwner(const fs::path& directory,
       if (plugin && plugin->path == object) {
         return ExplicitLoad{.directory = directory.string(),
                             .dist_info = distribution.dist_info,
-                            .plugin_path = object,
+                            .object = object,
                             .entry_point = ""};
       }
     }
@@ -47,22 +48,24 @@ std::optional<ExplicitLoad> FindOwner(const fs::path& directory,
 
 }  // namespace
 
-bool ExplicitLoad::MayMean(const std::string& described) const {
-  return dist_info.empty() ? fs::path(described).parent_path() == directory
-                           : described == directory + "/" + dist_info;
+bool ExplicitLoad::MayChoose(const std::string& dist_info_path) const {
+  return dist_info.empty() ? fs::path(dist_info_path).parent_path() == directory
+                           : dist_info_path == directory + "/" + dist_info;
 }
 
-bool ExplicitLoad::Means(const std::string& described,
-                         const std::string& entry_point_name,
-                         const std::string& object) const {
-  return MayMean(described) && (plugin_path.empty() || object == plugin_path) &&
+bool ExplicitLoad::Chooses(const std::string& dist_info_path,
+                           const std::string& entry_point_name,
+                           const std::string& object_path) const {
+  return MayChoose(dist_info_path) &&
+         (object.empty() || object_path == object) &&
          (entry_point.empty() || entry_point_name == entry_point);
 }
 
 Result<ExplicitLoad> ResolveExplicitLoad(const std::string& path,
                                          const std::string& entry_point) {
   std::error_code error;
-  // Canonical, since directories are compared by name from here on.
+  // The path is made canonical, since directories are compared by name from
+  // here on.
   const fs::path real = fs::canonical(path, error);
   if (error) {
     return Status(Code::kNotFound, "cannot load a backend from " +
@@ -72,15 +75,16 @@ Result<ExplicitLoad> ResolveExplicitLoad(const std::string& path,
     if (real.filename().string().ends_with(kDistInfoSuffix)) {
       return ExplicitLoad{.directory = real.parent_path().string(),
                           .dist_info = real.filename().string(),
-                          .plugin_path = "",
+                          .object = "",
                           .entry_point = entry_point};
     }
     return ExplicitLoad{.directory = real.string(),
                         .dist_info = "",
-                        .plugin_path = "",
+                        .object = "",
                         .entry_point = entry_point};
   }
   if (fs::is_regular_file(real, error)) {
+    // The distribution lies in one of the directories above the object.
     fs::path directory = real;
     for (int depth = 0; depth < kMaxModuleDepth; ++depth) {
       if (directory == directory.root_path()) break;

@@ -35,7 +35,7 @@ TEST_F(ExplicitLoadTest, ADistInfoMeansItsEntryPoints) {
   ASSERT_TRUE(load);
   EXPECT_EQ(load->directory, tree_.path());
   EXPECT_EQ(load->dist_info, "acme-1.0.dist-info");
-  EXPECT_EQ(load->plugin_path, "");
+  EXPECT_EQ(load->object, "");
 }
 
 TEST_F(ExplicitLoadTest, ADirectoryMeansAllThatItHolds) {
@@ -51,7 +51,7 @@ TEST_F(ExplicitLoadTest, AnObjectMeansTheEntryPointsThatNameIt) {
   ASSERT_TRUE(load) << load.error();
   EXPECT_EQ(load->directory, tree_.path());
   EXPECT_EQ(load->dist_info, "acme-1.0.dist-info");
-  EXPECT_EQ(load->plugin_path, "a/b/libnpu.so");
+  EXPECT_EQ(load->object, "a/b/libnpu.so");
 }
 
 TEST_F(ExplicitLoadTest, WhatNoEntryPointNamesIsRefusedWithWhatWouldDo) {

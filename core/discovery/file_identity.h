@@ -7,8 +7,8 @@
 
 namespace bulkhead::discovery {
 
-// Identifies a file and its state. A different value means that the file was
-// written or replaced.
+// Identifies a file and its state, by its attributes. A different value means
+// that the file was written or replaced.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;

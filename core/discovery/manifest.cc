@@ -28,6 +28,8 @@ bool IsKnownKeyOfClip(std::string_view key) {
   return key == "clip" || key == "md5";
 }
 
+// Reads the keys of a parsed bulkhead.toml. Each function reads one key and
+// leaves the default if the key is missing. An error refuses the backend.
 class Reader {
  public:
   Reader(const std::string& file, ParsedManifest& result)
@@ -59,7 +61,8 @@ class Reader {
     return nullptr;
   }
 
-  // Returns whether `key` has the second of two words; false if it is missing.
+  // Returns whether the value of `key` is the word `second`. A missing key
+  // means `first`; any other value is an error.
   bool IsSecondOf(const toml::table& table, std::string_view key,
                   std::string_view first, std::string_view second) {
     const auto* value = Find<std::string>(table, key, "a string");
@@ -176,8 +179,8 @@ class Reader {
       } else if (word == NameOf(StreamKind::kAudio)) {
         streams.insert(StreamKind::kAudio);
       } else {
-        // A later Bulkhead may know this kind, and the backend decodes the
-        // others.
+        // Only a warning: a later Bulkhead may know this kind, and the backend
+        // can still decode the other kinds.
         Report(Diagnostic::Severity::kWarning, element.source(),
                "a kind of stream that is not \"video\" or \"audio\" is "
                "ignored");

@@ -30,7 +30,8 @@ enum class StreamKind { kVideo, kAudio };
 // Returns "video" or "audio". The string has static storage.
 const char* NameOf(StreamKind kind);
 
-// A clip that a backend brings, and the pictures that it has to give.
+// A clip that a package brings for the health checks of its backend, and the
+// pictures that the backend has to decode from it.
 struct HealthCheckClip {
   // Relative to the dist-info; has no "..".
   std::string path;
@@ -61,15 +62,16 @@ inline constexpr size_t kMaxHealthCheckPictures = 32;  // of one clip
 //   md5 = ["0f...", "c4..."]     # of its first pictures, as `bulkhead decode`
 //                                # prints them
 //
-// A stranger wrote the manifest. The manifest can only narrow the uses of the
+// Trust: a stranger wrote the manifest. It can only narrow the uses of the
 // backend and ask for permissions.
 struct Manifest {
-  // Says what the sessions of the backend have in common. kClone: the process
-  // that has loaded the object, of which each session's worker is a clone.
-  // kExec: nothing; each session has processes of its own, which load the
-  // object anew. An operator can require kExec (selection.h), and kExec takes
-  // precedence over WorkerScope::kBackend.
+  // The way in which sessions start. kClone: one zygote has loaded the object,
+  // and each session's worker is a clone of it. kExec: each session has
+  // processes of its own, which load the object anew. An operator can require
+  // kExec (selection.h), and kExec takes precedence over WorkerScope::kBackend.
   enum class Start { kClone, kExec };
+  // kSession: each session has a worker of its own. kBackend: one worker serves
+  // all sessions of the backend.
   enum class WorkerScope { kSession, kBackend };
 
   bool from_file = false;  // False: no file, all defaults.
@@ -85,9 +87,10 @@ struct Manifest {
   bool operator==(const Manifest&) const = default;
 };
 
+// The result of ParseManifest.
 struct ParsedManifest {
   // nullopt if the backend must not be used: the file cannot be parsed, has a
-  // newer schema, or has a value of a wrong type. `refusal` says which.
+  // newer schema, or has a value of a wrong type. `refusal` says what is wrong.
   std::optional<Manifest> manifest;
   std::string refusal;
   Diagnostics diagnostics;  // All problems; unknown keys only warn.

@@ -12,15 +12,17 @@
 #include "core/base/record_hash.h"
 #include "core/base/status_macros.h"
 #include "core/base/text.h"
-#include "core/discovery/package_files.h"
+#include "core/discovery/package_file_opening.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::discovery {
 namespace {
 
+// Sets the identity and the hash of `clip`, or returns its fault.
 Status Judge(int directory_fd, const std::vector<RecordedFile>* rows,
              const struct stat& object, OwnClip& clip) {
-  // First, since its words are more exact than those about RECORD.
+  // The file is opened first, since a message about the file is more exact than
+  // one about RECORD.
   ASSIGN_OR_RETURN(const ipc::UniqueFd file,
                    OpenPackageFile(directory_fd, clip.path, object));
   const RecordedFile* row = nullptr;
@@ -91,7 +93,8 @@ Result<std::string> ReadOwnClip(const std::string& directory,
                    OpenRegularFileBeneath(opened.get(), clip.path));
   std::string bytes(static_cast<size_t>(clip.identity.bytes), '\0');
   const ssize_t got = pread(file.get(), bytes.data(), bytes.size(), 0);
-  // After it was read: whatever was read is then what was found.
+  // The identity is compared after reading: if it is the same now, the bytes
+  // come from the file that was found.
   struct stat info = {};
   if (got != static_cast<ssize_t>(bytes.size()) ||
       fstat(file.get(), &info) != 0 || !(IdentityOf(info) == clip.identity)) {

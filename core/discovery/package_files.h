@@ -8,34 +8,23 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "core/base/digest.h"
+#include "core/discovery/content_check.h"
 #include "core/discovery/distribution.h"
 #include "core/discovery/file_identity.h"
+#include "core/discovery/neighbours.h"
 #include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::discovery {
 
-// Opens an accepted file of the distribution whose shared object has the
-// attributes `object`, with O_PATH. Does not look at other distributions. Fails
-// with kNotFound if there is no such file, and with kInvalidArgument if the
-// file is refused; the message begins with the path in quotes.
-Result<ipc::UniqueFd> OpenPackageFile(int directory_fd, const std::string& path,
-                                      const struct stat& object);
-
-// Returns why an opened file beside an object with the attributes `object`
-// might be no part of the package, whatever RECORD says: then RECORD has to
-// know its content. Empty if there is no doubt.
-std::string DoubtOf(const ipc::UniqueFd& file, const struct stat& object);
-
-// A file that the sandbox of a backend shows.
+// A file that a backend can read in its sandbox (the sandbox "shows" it).
 struct PackageFile {
   std::string path;  // Relative to the directory that holds the dist-info.
-  // Set if the content was compared with RECORD: what is shown is this file.
+  // Set if the content was compared with RECORD: the sandbox may then show only
+  // this file, unchanged.
   std::optional<FileIdentity> hashed;
 
   bool operator==(const PackageFile&) const = default;
@@ -51,40 +40,36 @@ struct PackageFile {
 //     above it;
 //   - can be read, and its folders entered, by everybody who can read the
 //     object;
-//   - has the hash that RECORD has, if the object is not for everybody, if
-//     the file lies outside of the folder of the object and of the dist-info,
-//     if it has further names (hard links), or if another distribution without
-//     a RECORD may have it. So a package names no file whose content it does
+//   - has the hash that RECORD has, if the object is not for everybody, if the
+//     file lies outside of the folder of the object and of the dist-info, if it
+//     has further names (hard links), or if another distribution without a
+//     RECORD may own it. So a package cannot gain a file whose content it does
 //     not know;
-//   - is named by the RECORD of no other distribution of the directory. The
-//     object itself may be: only its own code runs in its sandbox.
+//   - is named by the RECORD of no other distribution of the directory. (The
+//     shared object may be named there: only its own code runs in its sandbox.)
 //
-// Without a RECORD, these are the files below the first component of
-// `plugin_path` that pass the same rules; but the object alone if it lies in
-// the directory itself, or if another distribution of the directory has no
-// RECORD either and shares that folder: nothing says then whose a file is.
+// Without a RECORD, the claims are all files below the first folder of
+// `plugin_path`, and the same rules decide. In two cases the sandbox shows the
+// object alone: the object lies in the directory itself, or another
+// distribution without a RECORD shares that folder. Nothing then says to which
+// distribution a file belongs.
 //
 // Each refused file is a diagnostic. bulkheadd checks a file again before each
 // launch, and the sandbox shows exactly the inode that was checked.
 //
-// Everything here is hostile and may be large, so the work is done when a
-// backend is started, in steps of some milliseconds, and within these bounds.
-// Blocks in each step as long as the file system does. Not thread-safe.
+// Everything here is hostile and may be large. So the work is done when a
+// backend is started, in steps of some milliseconds, and within bounds.
+// Neighbours finds the files of other distributions; ContentCheck compares
+// files with RECORD's hashes. Each step blocks as long as the file system does.
+// Not thread-safe.
 //
 //   PackageFiles files(directory, distribution, plugin_path, object);
 //   while (!files.Step()) ...  // Let others run.
 //   ASSIGN_OR_RETURN(const std::vector<PackageFile> shown, files.Take());
 class PackageFiles {
  public:
-  // The files without a RECORD, with their folders.
+  // The most files and folders that are listed without a RECORD.
   static constexpr size_t kMaxUnrecorded = 4096;
-  // The most bytes that are hashed in all. A file is hashed once, however many
-  // names it has.
-  static constexpr uint64_t kMaxHashedBytes = uint64_t{4} << 30;
-  // The most distributions beside this one that are read. Any file may belong
-  // to one beyond them.
-  static constexpr size_t kMaxNeighbours = 4096;
-  static constexpr size_t kMaxNeighbourBytes = size_t{64} << 20;
 
   // Counts the work so far. Tests compare counts, since times are noisy.
   struct Work {
@@ -94,11 +79,12 @@ class PackageFiles {
     size_t steps = 0;
   };
 
-  // `directory_fd` is borrowed until the last step.
+  // `directory_fd` is borrowed until the last step. `plugin_path` and `object`
+  // are the path and the attributes of the backend's shared object.
   PackageFiles(int directory_fd, Distribution distribution,
                std::string plugin_path, const struct stat& object);
 
-  // Does the next part of the work. Returns whether it was the last one.
+  // Does the next part of the work. Returns true once the work is done.
   bool Step();
   // Returns the accepted files, sorted; call it after the last step. Files that
   // RECORD names and that do not exist are included, so that the start of the
@@ -106,54 +92,36 @@ class PackageFiles {
   // that does not list the object, with kInvalidArgument if the object itself
   // is refused, and with kResourceExhausted beyond a bound.
   Result<std::vector<PackageFile>> Take();
-  // Says what was refused, at most the first few files one by one.
+  // Lists the refused files: the first few one by one, then the number of the
+  // others.
   const Diagnostics& diagnostics() const { return diagnostics_; }
-  const Work& work() const { return work_; }
+  Work work() const {
+    return {rows_, content_.hashed_bytes(), neighbours_.read(), steps_};
+  }
 
  private:
-  struct Hashing {
-    ipc::UniqueFd file;
-    FileIdentity identity;
-    HashAlgorithm algorithm;
-    Digest digest;
-  };
-  using HashKey = std::pair<std::pair<uint64_t, uint64_t>, HashAlgorithm>;
-
+  // Reads RECORD, or lists the folder of the object.
   Status ReadClaims();
-  void ListNeighbours();
-  void ReadNeighbour(const std::string& dist_info);
-  bool SharesFolder(const Distribution& neighbour) const;
   // Judges the next row. Returns false if a file has to be hashed first.
   bool JudgeRow();
+  // Returns a reason to doubt that `file` belongs to the package, or an empty
+  // string. RECORD then has to have the hash of its content.
   std::string DoubtAbout(const std::string& path,
                          const ipc::UniqueFd& file) const;
-  // Compares a file with RECORD and sets `file.hashed`. Returns nullopt if the
-  // file has to be hashed first.
-  std::optional<Status> CheckKnown(const ipc::UniqueFd& opened,
-                                   const std::string& doubt, PackageFile& file);
-  void HashPiece();
+  // Adds a diagnostic about a file that is not shown.
   void Refuse(const Status& status);
 
   const int directory_fd_;
   const Distribution distribution_;
   const std::string plugin_path_;
   const struct stat object_;
-  Work work_;
   bool has_record_ = false;
   std::map<std::string, std::string> claims_;  // Path to RECORD's hash.
   std::map<std::string, std::string>::const_iterator row_;
-  std::vector<std::string> neighbours_;  // dist-info folders still to be read.
-  size_t neighbour_bytes_ = 0;
-  std::map<std::string, std::string> owners_;  // Path to another's dist-info.
-  // Says, as a predicate, which other distribution may have files in the folder
-  // of the object.
-  std::string sharer_;
-  std::optional<Hashing> hashing_;
-  struct Hashed {
-    FileIdentity identity;
-    std::string digest;  // Empty if the file changed meanwhile.
-  };
-  std::map<HashKey, Hashed> digests_;
+  Neighbours neighbours_;
+  ContentCheck content_;
+  size_t steps_ = 0;
+  uint64_t rows_ = 0;
   std::vector<PackageFile> accepted_;
   size_t refused_ = 0;
   Status failure_;

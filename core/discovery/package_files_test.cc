@@ -284,21 +284,21 @@ TEST_F(PackageFilesTest, AFileOfManyNamesIsHashedOnceAndInPieces) {
 TEST_F(PackageFilesTest, WhatIsHashedIsBounded) {
   WriteOpen("huge");
   std::filesystem::resize_file(tree_ / "huge",
-                               PackageFiles::kMaxHashedBytes + 1);
+                               ContentCheck::kMaxHashedBytes + 1);
   hashes_ = {{"huge", kHashOfOther}};
   ExpectRefused("huge", "too large to be compared");
   EXPECT_EQ(work_.hashed_bytes, 0u);
 }
 
 TEST_F(PackageFilesTest, OtherDistributionsAreReadWithinABound) {
-  for (size_t i = 0; i <= PackageFiles::kMaxNeighbours; ++i) {
+  for (size_t i = 0; i <= Neighbours::kMaxNeighbours; ++i) {
     std::filesystem::create_directory(
         tree_ / ("a" + std::to_string(i) + "-1.dist-info"));
   }
   WriteOpen("acme/model.bin");
   // Any of those beyond the bound may have it.
   ExpectRefused("acme/model.bin", "there are too many");
-  EXPECT_EQ(work_.neighbours, PackageFiles::kMaxNeighbours);
+  EXPECT_EQ(work_.neighbours, Neighbours::kMaxNeighbours);
   hashes_ = {{"acme/model.bin", kHashOfData}};
   EXPECT_EQ(Shown(Paths{"acme/libp.so", "acme/model.bin"}).value().size(), 2u);
 }

@@ -110,11 +110,12 @@ Listing ListFolders(int directory_fd, const std::string& directory) {
           "ignored: the name has to end in \".dist-info\", in small "
           "letters"));
     } else if (name.ends_with(".egg-info")) {
-      // The first by name, so that the result does not depend on the order of
-      // the listing.
+      // The example is the first by name, so that the result does not depend on
+      // the order of the listing.
       if (egg_infos++ == 0 || name < an_egg_info) an_egg_info = name;
     }
   }
+  // 0 after the last entry; otherwise set by readdir(), fdopendir() or fcntl().
   if (errno != 0) {
     listing.diagnostics.push_back(
         About(Diagnostic::Severity::kError, directory,

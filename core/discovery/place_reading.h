@@ -16,8 +16,8 @@
 
 namespace bulkhead::discovery {
 
-// Reads one directory of the plugin path, without deciding which of several
-// equal distributions is used. scan.h combines the readings of all directories;
+// The reading of one directory of the plugin path. scan.h then combines the
+// readings of all directories and chooses among distributions of the same name;
 // scan_cache.h keeps the readings that have not changed.
 
 // A directory of the plugin path and a summary of the distributions found
@@ -25,17 +25,17 @@ namespace bulkhead::discovery {
 struct SearchedPlace {
   SearchDirectory directory;
   bool searched = false;
-  int distributions = 0;  // In use; shadowed ones do not count.
+  int distributions = 0;  // In use; scan.h says which are hidden.
   std::string outcome;    // "2 distributions", "does not exist", ...
 
   bool operator==(const SearchedPlace&) const = default;
 };
 
-// An entry whose name ends in ".dist-info".
+// An entry of a directory whose name ends in ".dist-info".
 struct ListedFolder {
   std::string name;
   std::string normalized_name;  // Empty if the name is not valid.
-  bool plain = false;           // A directory, not a link or anything else.
+  bool plain = false;           // A real directory, not a link to one.
   bool has_rival = false;       // Another folder has the same normalized name.
 
   bool operator==(const ListedFolder&) const = default;
@@ -44,15 +44,16 @@ struct ListedFolder {
 // The .dist-info folders of one directory.
 struct Listing {
   std::vector<ListedFolder> folders;  // In byte order.
-  Diagnostics diagnostics;            // About near misses, such as .egg-info.
+  Diagnostics diagnostics;            // About similar names, such as .egg-info.
 
   bool operator==(const Listing&) const = default;
 };
 
 // The result of reading one folder.
 struct FolderReading {
-  std::optional<Distribution> distribution;  // nullopt if it is ignored.
-  bool metadata_read = false;                // True if METADATA was needed.
+  std::optional<Distribution>
+      distribution;            // nullopt if the folder is ignored.
+  bool metadata_read = false;  // METADATA was needed and read.
   Diagnostics diagnostics;
 };
 
@@ -61,15 +62,16 @@ struct PlaceReading {
   SearchedPlace place;
   Diagnostics diagnostics;  // Say why a directory was not searched.
   Listing listing;
-  std::vector<FolderReading> folders;  // One for each of listing.folders.
+  std::vector<FolderReading> folders;  // One for each entry of listing.folders.
 };
 
 // The directories that were opened, by device and inode, with their first path.
 using SeenDirectories = std::map<std::pair<dev_t, ino_t>, std::string>;
 
-// Opens a directory for listing, fills `info` by fstat and adds the directory
-// to `seen`. Returns an empty descriptor if the directory does not exist,
-// cannot be read or is in `seen` already; `reading` then says why.
+// Opens a directory for listing, fills `info` with its attributes and adds the
+// directory to `seen`. Sets reading.place. Returns an empty descriptor if the
+// directory does not exist, cannot be read or is in `seen` already; `reading`
+// then says why.
 ipc::UniqueFd OpenPlace(const SearchDirectory& directory, SeenDirectories& seen,
                         struct stat& info, PlaceReading& reading);
 

@@ -8,8 +8,8 @@
 
 namespace bulkhead::discovery {
 
-// The shared object of an entry point. bulkheadd never loads it: the descriptor
-// goes to a sandbox, which loads exactly the file that was opened.
+// The opened shared object of an entry point. bulkheadd never loads it: the
+// descriptor goes to a sandbox, which loads exactly the file that was opened.
 struct PluginFile {
   std::string path;  // Relative to the directory.
   ipc::UniqueFd fd;  // A regular file, read-only, close-on-exec.
@@ -18,7 +18,7 @@ struct PluginFile {
 // Opens the object of `module`. `directory` is the open directory that holds
 // the dist-info. The object of "a.b.name" is a/b/libname.so or, if that does
 // not exist, a/b/name.so. Fails with kNotFound if neither exists; the message
-// names both. Fails otherwise as OpenRegularFileBeneath does.
+// names both. For other failures, see OpenRegularFileBeneath.
 Result<PluginFile> OpenPluginFile(int directory, const std::string& module);
 
 }  // namespace bulkhead::discovery

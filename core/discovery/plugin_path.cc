@@ -22,8 +22,9 @@ void Add(SearchDirectory directory, PluginPath& path) {
              " is ignored: write it as an absolute path"});
     return;
   }
-  // The sandbox shows a backend its files by their paths, in which ".." would
-  // lead out of a directory that is not there.
+  // The path is made free of "..". The sandbox mounts a backend's files at
+  // their paths, and a directory that the path only passes through does not
+  // exist there.
   directory.path =
       std::filesystem::path(directory.path).lexically_normal().string();
   while (directory.path.size() > 1 && directory.path.back() == '/') {

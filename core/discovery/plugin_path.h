@@ -13,19 +13,19 @@ namespace bulkhead::discovery {
 // A directory that is searched for distributions.
 struct SearchDirectory {
   std::string path;
-  std::string origin;     // The setting: "BULKHEAD_PATH".
+  std::string origin;     // The setting that names it: "BULKHEAD_PATH".
   bool built_in = false;  // Holds Bulkhead's own backends.
 
   bool operator==(const SearchDirectory&) const = default;
 };
 
-// The directories to search, and the problems of the settings.
+// The directories to search, and the problems found in the settings.
 struct PluginPath {
   std::vector<SearchDirectory> directories;  // The first has precedence.
   Diagnostics diagnostics;
 };
 
-// The application's own settings, which replace the variables.
+// The options of an application, which replace the environment variables.
 struct PluginPathOverrides {
   std::optional<std::vector<std::string>> add_path;
   std::optional<std::vector<std::string>> path;

@@ -10,11 +10,12 @@
 
 namespace bulkhead::discovery {
 
-// Decides of which distributions too much would have to be read in all, and
-// returns for each why nothing of it is read, or an empty string. Bulkhead's
-// own come before all. Half of each bound is for those that cost least, and
-// half for those that were installed first, so neither large packages nor
-// masses of small ones take what others had.
+// Keeps the reading of all distributions' files within the bounds of
+// discover.h. Returns, for each distribution of `scan`, the reason why its
+// files are not read, or an empty string. Bulkhead's own distributions come
+// first. Half of each bound is for the distributions that cost least to read,
+// and half for the ones that were installed first. So a later installation of
+// large packages, or of many small ones, cannot displace the earlier packages.
 std::vector<std::string> Refusals(const Scan& scan, const Selection& selection,
                                   const std::vector<ExplicitLoad>& loads);
 

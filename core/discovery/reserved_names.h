@@ -9,9 +9,10 @@
 namespace bulkhead::discovery {
 
 // The names of Bulkhead's own backends. A caller who names no device, or "cpu",
-// means Bulkhead's own: no package becomes that by calling itself so. A package
-// that claims a reserved name is broken and keeps no name from anybody, unless
-// an operator grants the name to it (`reserved_name` in core/grants/grants.h).
+// means Bulkhead's own backend, so no package may replace it by taking its
+// name. A package that claims a reserved name counts as broken, and takes no
+// name or device away from others, unless an operator grants the name to it
+// (`reserved_name` in core/grants/grants.h).
 
 inline constexpr std::string_view kReservedBackends[] = {"cpu", "openreg"};
 
@@ -20,17 +21,18 @@ inline bool IsReservedBackend(std::string_view name) {
                    name) != std::end(kReservedBackends);
 }
 
-// Returns why a package cannot have the reserved name `name`, and what its
-// vendor does about it, as a clause.
+// Returns a clause that says why a package cannot have the reserved name
+// `name`, and what its vendor can do about it.
 inline std::string NameIsReserved(const std::string& name) {
   return "the name " + name +
          " is that of a backend that comes with Bulkhead, which no package "
          "takes: the package has to name it otherwise in entry_points.txt";
 }
 
-// The default device. Other packages' devices of that name are reached as
-// BACKEND/cpu. The devices of the backend openreg are not reserved: vendors
-// take over the name, and nobody means them without saying so.
+// The default device, which is reserved like a backend's name. A package's
+// device of that name is reached as BACKEND/cpu. The device name openreg is not
+// reserved: vendors may take it, since callers get that device only if they
+// name it.
 inline constexpr std::string_view kReservedDevice = "cpu";
 
 }  // namespace bulkhead::discovery

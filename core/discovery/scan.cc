@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/discovery/version.h"
+#include "core/discovery/package_version.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::discovery {
@@ -30,6 +30,9 @@ void MoveTo(Diagnostics& target, Diagnostics&& diagnostics) {
   std::move(diagnostics.begin(), diagnostics.end(), std::back_inserter(target));
 }
 
+// Combines the readings of directories, which are added in order of precedence,
+// to a scan. Of several distributions with one name, Contend() picks the best
+// within a directory, and Adopt() keeps the first between directories.
 class Assembler {
  public:
   void Add(PlaceReading reading) {
@@ -49,6 +52,7 @@ class Assembler {
         Contend(*folder.distribution, best);
       }
     }
+    // A folder wins if it has no rival or is the best among its rivals.
     std::vector<Distribution*> winners;
     winners.reserve(reading.folders.size());
     for (FolderReading& folder : reading.folders) {
@@ -90,7 +94,8 @@ class Assembler {
       return result_.places[result_.distributions[index].place]
           .directory.built_in;
     };
-    // A package cannot remove what comes with Bulkhead by calling itself so.
+    // A package cannot hide a distribution of Bulkhead's own by taking its
+    // name.
     if (!is_new && place.directory.built_in && !is_built_in(seen->second)) {
       seen->second = result_.distributions.size();
     } else if (!is_new) {

@@ -26,7 +26,7 @@ struct ScanOptions {
   // others get name and version from the folder. Problems of files that are not
   // needed are not reported.
   std::string group;
-  // How many changed folders one scan of ScanCache reads (scan_cache.h).
+  // The most changed folders that one scan of ScanCache reads (scan_cache.h).
   size_t max_folders = 32768;
 };
 
@@ -37,7 +37,7 @@ struct ScanOptions {
 // Several distributions may have the same normalized folder name. Then the
 // first directory wins and, within a directory, the one with METADATA and the
 // highest version; the others are reported. A distribution of Bulkhead's own is
-// not hidden by one of the same name that comes first: both are returned.
+// not hidden by an earlier one of the same name: both are returned.
 //
 // Never fails: a broken item becomes a diagnostic. Changes nothing and keeps no
 // file open. Thread-safe. ScanCache is quicker for repeated scans.

@@ -23,7 +23,8 @@ constexpr uint32_t kXfsMagic = 0x58465342;
 constexpr uint32_t kZfsMagic = 0x2fc12fc1;
 constexpr uint32_t kBcachefsMagic = 0xca451a4e;
 
-// Returns whether the kernel itself keeps the times of files, by its own clock.
+// Returns whether the kernel itself keeps the times of the file system's files,
+// by its own clock.
 bool IsOwnFileSystem(int fd) {
   struct statfs info;
   if (fstatfs(fd, &info) != 0) return false;
@@ -40,7 +41,8 @@ int64_t Nanoseconds(const timespec& time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// All members: the equality of entry points ignores where they come from.
+// All members, since operator== of entry points ignores the place they come
+// from.
 auto Members(const EntryPoint& entry) {
   return std::tie(entry.name, entry.value, entry.group, entry.module,
                   entry.attr, entry.extras, entry.distribution, entry.version,
@@ -89,8 +91,8 @@ ScanCache::ScanCache(ScanOptions options, Clock clock)
 
 std::shared_ptr<const Scan> ScanCache::Rescan(
     const std::vector<SearchDirectory>& plugin_path) {
-  // Taken before any file is looked at: a file that is old enough now is older
-  // still when it is read.
+  // The time is taken before any file is examined: a file that is old enough
+  // now is older still when it is read.
   trusted_before_ns_ = std::chrono::duration_cast<std::chrono::nanoseconds>(
                            (clock_() - kTrustedAge).time_since_epoch())
                            .count();
@@ -102,7 +104,8 @@ std::shared_ptr<const Scan> ScanCache::Rescan(
   std::vector<Place> old = std::exchange(places_, {});
   SeenDirectories seen;
   for (size_t i = 0; i < plugin_path.size(); ++i) {
-    // The reading of a directory is still valid at another position.
+    // A directory may have another position in the path now; its reading is
+    // still valid.
     const auto known =
         std::find_if(old.begin(), old.end(), [&](const Place& place) {
           return place.reading.place.directory == plugin_path[i];
@@ -120,7 +123,7 @@ std::shared_ptr<const Scan> ScanCache::Rescan(
   std::vector<PlaceReading> readings;
   for (const Place& place : places_) readings.push_back(place.reading);
   Scan scan = AssembleScan(std::move(readings));
-  // A change may concern a distribution that is not used.
+  // The change may concern only a distribution that is not used.
   if (scan_ && IsSame(scan, *scan_)) return scan_;
   scan_ = std::make_shared<const Scan>(std::move(scan));
   ++generation_;
@@ -149,7 +152,8 @@ bool ScanCache::Refresh(const SearchDirectory& directory, SeenDirectories& seen,
     place.trusted = place.own_file_system && IsOld(state) &&
                     !HasError(place.reading.listing.diagnostics);
   }
-  // First those that no scan has read, so that one gets to each of them.
+  // Folders that no scan has read come first, so that each of them has its
+  // turn.
   size_t unread = 0;
   std::vector<size_t> known;
   for (size_t i = 0; i < place.folders.size(); ++i) {
@@ -217,6 +221,8 @@ bool ScanCache::RefreshFolder(int fd, const SearchDirectory& directory,
     return false;
   }
   const FileState entry_points = state_of("/entry_points.txt");
+  // The most bytes that reading may take. The target of a link may be of any
+  // size up to the bound.
   const uint64_t bytes =
       entry_points.kind == FileState::Kind::kAbsent ? 0
       : entry_points.kind == FileState::Kind::kRegular
@@ -229,7 +235,8 @@ bool ScanCache::RefreshFolder(int fd, const SearchDirectory& directory,
     bytes_left_ -= bytes;
   }
   folder.read = true;
-  // The states are taken before reading: a later change is seen next time.
+  // The states are taken before reading, so that the next scan notices a change
+  // during the reading.
   if (may_trust) {
     folder.entry_points = entry_points;
     folder.metadata = state_of("/METADATA");
@@ -241,8 +248,8 @@ bool ScanCache::RefreshFolder(int fd, const SearchDirectory& directory,
            (state.kind == FileState::Kind::kRegular &&
             state.device == place.state.device && IsOld(state));
   };
-  // A problem may be temporary, such as too many open files, so a folder with
-  // one is read again.
+  // A folder with a problem is not trusted and is read again, since the problem
+  // may be temporary, such as too many open files.
   folder.trusted = may_trust && read.distribution && read.diagnostics.empty() &&
                    is_settled(folder.entry_points) &&
                    (!read.metadata_read || is_settled(folder.metadata));

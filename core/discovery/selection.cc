@@ -21,9 +21,13 @@ const std::string* FirstMatch(const std::vector<std::string>& globs,
 
 }  // namespace
 
-Result<Selection> Selection::FromEnvironment(const Environment& environment) {
+Result<Selection> Selection::FromEnvironment(const Environment& environment,
+                                             std::optional<bool> autoload) {
   Selection selection;
-  if (const auto value = environment.Get(kAutoloadVariable)) {
+  if (autoload) {
+    selection.autoload = *autoload;
+    selection.autoload_rule = "option autoload";
+  } else if (const auto value = environment.Get(kAutoloadVariable)) {
     if (*value != "0" && *value != "1") {
       return Status(Code::kInvalidArgument,
                     std::string(kAutoloadVariable) + " is " + Quoted(*value) +

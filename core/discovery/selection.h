@@ -15,16 +15,16 @@ namespace bulkhead::discovery {
 inline constexpr const char* kAutoloadVariable =
     "BULKHEAD_DEVICE_BACKEND_AUTOLOAD";
 
-// The variable that names the backends whose sessions have to load the object
-// anew (manifest.h).
+// The variable that names the backends of which each session loads the object
+// anew (Manifest::Start::kExec).
 inline constexpr const char* kExecVariable = "BULKHEAD_BACKENDS_EXEC";
 
 // Selects which of the backends found are used, and how. The lists hold globs
 // (* ? [a-z]) on the name of the entry point; a backend that is both enabled
 // and disabled is not used. A plain value.
 struct Selection {
-  // If false, an installed extension registers no device. Backends of the
-  // built-in directories and explicitly loaded backends still do.
+  // If false, installed backends register no devices. Bulkhead's own backends
+  // and explicitly loaded backends still do.
   bool autoload = true;
   std::vector<std::string> enabled;  // Empty: all.
   std::vector<std::string> disabled;
@@ -37,11 +37,14 @@ struct Selection {
   std::string disabled_rule = "BULKHEAD_BACKENDS_DISABLE";
   std::string exec_rule = kExecVariable;
 
-  // Reads the four variables that the rules are named after. Lists have ","
+  // Reads the four environment variables that are named above. Lists have ","
   // between globs. The switch is on if unset or "1" and off if "0". Fails with
   // kInvalidArgument for any other value instead of guessing whether "true" or
   // "no" means on.
-  static Result<Selection> FromEnvironment(const Environment& environment);
+  // An `autoload` that the application chose overrules the switch, whose
+  // variable is then not read.
+  static Result<Selection> FromEnvironment(const Environment& environment,
+                                           std::optional<bool> autoload = {});
 
   // Returns the rule that excludes the backend `name`, or nullopt if it is
   // used.
@@ -49,7 +52,7 @@ struct Selection {
                                          bool built_in) const;
   // Returns the rule that requires "exec" of the backend `name`, or nullopt.
   std::optional<std::string> RuleForExec(std::string_view name) const;
-  // Returns those globs of `exec` that match none of the names.
+  // Returns the globs of `exec` that match none of the names.
   std::vector<std::string> ExecWithout(
       const std::vector<std::string>& names) const;
 };

@@ -10,18 +10,22 @@
 
 namespace bulkhead::discovery {
 
-// How the sessions of a backend start, and who decided so: the manifest can ask
-// for kExec, and the operator can require it. Nobody can take it away.
+// The way in which the sessions of a backend start, and who decided so: kClone
+// (a clone of the zygote) or kExec (each session loads the backend anew). The
+// manifest can ask for kExec, the operator can require it, nobody can forbid
+// it.
 struct StartChoice {
   Manifest::Start start = Manifest::Start::kClone;
-  std::string rule;     // Who chose kExec, for people; empty for kClone.
-  std::string warning;  // What the choice overrules; may be empty.
+  std::string rule;     // Says who chose kExec; empty for kClone.
+  std::string warning;  // Set if the manifest's worker_scope is overruled.
 };
+// Chooses between kClone and kExec for `backend`.
 StartChoice ChooseStart(const std::string& backend, const Manifest& manifest,
                         const Selection& selection);
 
-// Adds a warning for each glob with which the operator requires kExec and that
-// matches none of the backends `names`: a mistyped name protects nobody.
+// Adds a warning for each glob in the operator's list of kExec that matches
+// none of the backends `names`: the operator may have mistyped it, and would
+// believe the backend protected.
 void WarnOfUnknownNames(const Selection& selection,
                         const std::vector<std::string>& names,
                         Diagnostics& diagnostics);

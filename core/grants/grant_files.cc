@@ -37,7 +37,7 @@ GrantFiles ResolveGrantFiles(const Environment& environment,
   if (option) {
     choose(*option, "option grants");
   } else if (const auto variable = environment.Get("BULKHEAD_GRANTS")) {
-    // Empty means no user's file.
+    // An empty variable means that there is no user's file.
     if (!variable->empty()) choose(*variable, "BULKHEAD_GRANTS");
   } else if (config.starts_with('/')) {
     choose(config + kBelowConfig, "XDG_CONFIG_HOME");

@@ -16,15 +16,15 @@ inline constexpr char kSystemGrants[] = "/etc/bulkhead/grants.toml";
 // A file that may hold grants. It need not exist.
 struct GrantFile {
   std::string path;
-  std::string origin;  // The setting: "BULKHEAD_GRANTS".
+  std::string origin;  // The setting that names it: "BULKHEAD_GRANTS".
 
   bool operator==(const GrantFile&) const = default;
 };
 
-// The files that may hold grants, and the problems of the settings.
+// The files that may hold grants, and the problems found in the settings.
 struct GrantFiles {
   GrantFile system;
-  std::optional<GrantFile> users;  // nullopt: privileged or no home.
+  std::optional<GrantFile> users;  // The user's file. nullopt: there is none.
   Diagnostics diagnostics;
 
   // Returns `system`, then `users` if there is one.

@@ -26,7 +26,7 @@ std::string ErrnoText(int error) {
   return std::generic_category().message(error);
 }
 
-// Returns why the file must not be believed, or an empty string.
+// Returns the reason why the file must not be believed, or an empty string.
 std::string Objection(const struct stat& info, const std::string& path) {
   if (!S_ISREG(info.st_mode)) return "it is no regular file";
   if (info.st_uid != 0 && info.st_uid != geteuid()) {
@@ -55,8 +55,8 @@ bool ReadAll(int fd, std::string& text) {
   }
 }
 
-// Returns the state of a file. The state differs if the file was written,
-// replaced, made or removed, or if its owner or mode has changed.
+// Returns a text that changes when the file is written, replaced, made or
+// removed, or when its owner or mode changes.
 std::string StateOf(const std::string& path) {
   struct stat info = {};
   if (lstat(path.c_str(), &info) != 0) return ErrnoText(errno);
@@ -76,7 +76,7 @@ std::string StateOf(const std::string& path) {
 }  // namespace
 
 Result<std::string> ReadBelievedFile(const std::string& path) {
-  // O_NONBLOCK, since the file may be a FIFO.
+  // The file may be a FIFO, on which open() would block without O_NONBLOCK.
   const ipc::UniqueFd file(open(
       path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   if (!file) {
@@ -120,7 +120,8 @@ GrantReader::GrantReader(std::vector<std::string> paths) {
 const Grants& GrantReader::Latest() {
   bool changed = !is_read_;
   for (Source& source : sources_) {
-    // Taken before reading: a later change is seen next time.
+    // The state is taken before reading: a change after it is noticed next
+    // time.
     std::string state = StateOf(source.path);
     if (is_read_ && state == source.state) continue;
     source.grants = ReadGrantFile(source.path);

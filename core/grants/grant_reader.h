@@ -9,20 +9,20 @@
 
 namespace bulkhead::grants {
 
-// Reads a file that only root or this user can have written: a regular file,
-// not a link, owned by root or by the user of this process, and not writable
-// for its group or for others. Fails with kInvalidArgument for any other file;
-// the message says how to repair the file. Fails with kNotFound if there is no
-// file.
+// Reads a file that only root or this user can have written. It has to be a
+// regular file, not a link, owned by root or by the user of this process, and
+// not writable for its group or for others. Fails with kInvalidArgument for any
+// other file; the message says how to repair that. Fails with kNotFound if
+// there is no file.
 Result<std::string> ReadBelievedFile(const std::string& path);
 
 // Reads the grants of one file. Problems become diagnostics. A missing file
-// means no grants and is no problem.
+// means that nothing is granted, and is no problem.
 Grants ReadGrantFile(const std::string& path);
 
-// The grants of all files, read again when one of the files has changed. Owned
-// by Supervisor and used by its one thread. Blocks as long as the file system
-// does.
+// Holds the grants of all files, and reads a file again when it has changed.
+// Owned by Supervisor and used by its one thread. Blocks as long as the file
+// system does.
 class GrantReader {
  public:
   GrantReader() = default;

@@ -14,11 +14,12 @@ namespace bulkhead::grants {
 namespace {
 
 constexpr size_t kMaxGrants = 1000;
-// Bounded, because every diagnostic goes into every report.
+// The most diagnostics of a file. Every report to an operator has all of them.
 constexpr size_t kMaxDiagnostics = 100;
 constexpr std::string_view kOwnKeys[] = {"backend", "hash", "any_hash",
                                          "reserved_name"};
 
+// Reads a parsed grants.toml and collects grants and problems.
 class Reader {
  public:
   explicit Reader(const std::string& file) : file_(file) {}
@@ -83,8 +84,8 @@ class Reader {
     result_.grants.push_back(std::move(grant));
   }
 
-  // Returns the hash, an empty string for any hash, or nullopt if the grant was
-  // refused.
+  // Returns the hash of a grant, an empty string for any_hash, or nullopt if
+  // the grant was refused.
   std::optional<std::string> HashOf(const toml::table& table) {
     const toml::node* any = table.get("any_hash");
     const toml::node* hash = table.get("hash");

@@ -17,20 +17,20 @@ namespace bulkhead::grants {
 //   backend = "acme"                    # the entry point's name
 //   hash = "sha256=lpW8uZ0a..."         # the object's, as in RECORD
 //   devices = ["/dev/dri/renderD128"]   # all keys: permissions_toml.h
-//   reserved_name = true                # it may be called as Bulkhead's own is
+//   reserved_name = true                # it may have a reserved name
 //
-// A grant is for one file: another version of the plugin, or another plugin of
-// the same name, gets no permission from it. With `any_hash = true` instead of
-// the hash, a grant is for any object of the backend of that name.
+// A grant is for one shared object: another version of it, or another backend
+// of the same name, gets no permission from the grant. With `any_hash = true`
+// instead of the hash, a grant is for any object of a backend of that name.
 struct Grant {
   std::string backend;
-  std::string hash;  // Empty: any file.
+  std::string hash;  // Empty: any object (any_hash).
   Permissions permissions;
-  // The object may have the name `backend` although a backend that comes with
-  // Bulkhead has it, and is used in its place (core/discovery/discover.h).
+  // True if the object may take the name `backend` from one of Bulkhead's own
+  // backends, and is used in its place (core/discovery/reserved_names.h).
   bool reserved_name = false;
-  std::string file;  // The grants.toml and the line that the grant is from.
-  uint32_t line = 0;
+  std::string file;   // The grants.toml.
+  uint32_t line = 0;  // The line of the grant in `file`, from 1.
 
   bool operator==(const Grant&) const = default;
 };
@@ -45,7 +45,7 @@ struct Grants {
 
 // Parses a grants.toml. `file` is used for messages. A wrong grant is ignored;
 // a grant with a wrong entry is used without that entry; both are reported. A
-// file that is not TOML grants nothing.
+// file that is not valid TOML grants nothing.
 Grants ParseGrants(std::string_view text_untrusted, const std::string& file);
 
 }  // namespace bulkhead::grants

@@ -9,13 +9,13 @@
 namespace bulkhead::grants {
 
 // A family of ioctls that a backend can be granted: the ioctls of one kind of
-// driver. Bits 8 to 15 of a request are its type, which each driver chose for
-// itself. The type is all that a seccomp filter can check, since the filter
-// does not see which file a descriptor refers to. The reach of an ioctl is
-// limited by the descriptors that the backend has: the granted devices, and the
-// descriptors that the worker was given.
+// driver. They are recognised by their types, which are bits 8 to 15 of a
+// request; each driver chose a type for itself. A seccomp filter can check no
+// more, since it does not see which file a descriptor refers to. But an ioctl
+// only reaches the descriptors that the backend has: the granted devices, and
+// the descriptors that the worker was given.
 //
-// The type of terminals ('T', with TIOCSTI) is in no family.
+// No family has the type of terminals ('T'), whose TIOCSTI could type commands.
 struct IoctlFamily {
   std::string_view name;
   std::span<const uint8_t> types;

@@ -21,7 +21,8 @@ using Texts = std::vector<std::string>;
 constexpr size_t kMaxPathBytes = 1024;
 constexpr std::string_view kWildcards = "*?[]";
 constexpr std::string_view kDeviceFolder = "/dev/";
-// More than a processor can address, and the kernel's largest pid.
+// The largest amounts: what a processor can address, and the kernel's largest
+// number of pids.
 constexpr uint64_t kMaxMemoryBytes = uint64_t{1} << 47;
 constexpr uint64_t kMaxThreads = uint64_t{1} << 22;
 
@@ -95,7 +96,8 @@ Status CheckFamily(std::string_view name) {
                  IoctlFamilyNames());
 }
 
-// Parses digits, optionally followed by K, M, G or T, which are powers of 1024.
+// Parses digits. `with_unit` allows K, M, G or T after them, which are powers
+// of 1024.
 std::optional<uint64_t> ParseAmount(std::string_view text, bool with_unit) {
   uint64_t number = 0;
   const auto [end, error] =
@@ -142,15 +144,18 @@ bool GlobMatches(const std::string& glob, const std::string& path) {
                  FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) == 0;
 }
 
-// Returns nullopt if no node can match both.
+// Returns the pattern of two globs, or nullopt if no node can match both.
 std::optional<DevicePattern> IntersectGlobs(const std::string& asked,
                                             const std::string& granted) {
-  // Two globs with wildcards are assumed to have a common node: the nodes that
-  // exist are matched against both later.
-  const bool possible = HasWildcard(asked) && HasWildcard(granted) ? true
-                        : HasWildcard(asked) ? GlobMatches(asked, granted)
-                                             : GlobMatches(granted, asked);
-  if (!possible) return std::nullopt;
+  // Two globs with wildcards are assumed to have a common node. Existing nodes
+  // are matched against both later.
+  if (HasWildcard(asked) && HasWildcard(granted)) {
+    return DevicePattern{asked, granted};
+  }
+  // At most one has wildcards, and has to match the other, a path.
+  const bool matches = HasWildcard(asked) ? GlobMatches(asked, granted)
+                                          : GlobMatches(granted, asked);
+  if (!matches) return std::nullopt;
   return DevicePattern{asked, granted};
 }
 
@@ -163,6 +168,7 @@ std::string DeviceText(const DevicePattern& pattern) {
          ")";
 }
 
+// Removes the paths that lie below another path of the list.
 template <typename List>
 void KeepOutermost(List& paths) {
   const List all = paths;
@@ -297,6 +303,7 @@ Effective Intersect(const Permissions& asked, const Permissions& granted) {
   for (const std::string& a : asked.read) {
     for (const std::string& g : granted.read) {
       if (!IsAtOrBelow(a, g) && !IsBelow(g, a)) continue;
+      // One path contains the other: both sides permit only the inner one.
       const std::string& inner = IsBelow(g, a) ? g : a;
       if (!Has(both.read, inner)) both.read.push_back(inner);
     }
@@ -334,7 +341,7 @@ Permissions Missing(const Permissions& asked, const Effective& effective) {
 
 Permissions Beyond(const Permissions& granted, const Permissions& asked) {
   Permissions beyond;
-  // A glob within another one is matched by it like a name.
+  // A glob counts as a part of `other` if `other` matches its text like a path.
   beyond.devices = Only(granted.devices, [&](const std::string& glob) {
     return std::none_of(asked.devices.begin(), asked.devices.end(),
                         [&](const std::string& other) {
@@ -378,7 +385,7 @@ void Remove(const Permissions& less, Permissions& permissions) {
   remove(less.devices, permissions.devices);
   remove(less.read, permissions.read);
   remove(less.ioctls, permissions.ioctls);
-  // An amount is revoked as a whole, whatever amount was named.
+  // An amount is revoked as a whole, whichever amount `less` has.
   if (less.memory_bytes != 0) permissions.memory_bytes = 0;
   if (less.threads != 0) permissions.threads = 0;
 }

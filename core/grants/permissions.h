@@ -10,14 +10,15 @@
 
 namespace bulkhead::grants {
 
-// The things that a backend may use beyond its own files. The manifest
-// (bulkhead.toml) asks for permissions, the operator (grants.toml) grants them,
-// both in the same words, and the backend gets the permissions that both name:
+// Permissions to use more than the backend's own files. The manifest
+// (bulkhead.toml) asks for permissions, and the operator (grants.toml) grants
+// them, both with the same keys. The backend gets the permissions that are both
+// asked for and granted:
 //
 //   const Permissions& asked = manifest.permissions;
 //   const Effective effective = Intersect(asked, granted);
 //
-// Writing to a file can neither be asked for nor granted. Plain values. Every
+// Writing to a file can neither be asked for nor granted. A plain value. Every
 // entry has passed AddPermission: paths are absolute and clean, globs are below
 // /dev, and families exist.
 struct Permissions {
@@ -31,8 +32,9 @@ struct Permissions {
   bool operator==(const Permissions&) const = default;
 };
 
-// A pair of globs, both of which a device node has to match. Either may be the
-// wider one, and the intersection of two globs need not be a glob.
+// The device nodes that match two globs: the manifest's and the operator's.
+// Either glob may be the wider one. Both are kept, since the intersection of
+// two globs need not be a glob.
 struct DevicePattern {
   std::string asked;
   std::string granted;
@@ -55,8 +57,8 @@ struct Effective {
   bool operator==(const Effective&) const = default;
 };
 
-// The largest number of entries of each kind. More are not needed, since a glob
-// or a directory can stand for many files.
+// The most entries of each kind. More are not needed, since a glob or a
+// directory can stand for many files.
 inline constexpr size_t kMaxPermissions = 64;
 
 // Adds one entry. `kind` is the word of the command line: "device", "read",
@@ -67,7 +69,8 @@ Status AddPermission(std::string_view kind, std::string_view value_untrusted,
 // Adds an entry written as "read=/usr/share/acme" or "memory=8G".
 Status AddPermission(std::string_view text_untrusted, Permissions& permissions);
 
-// Returns the entries as AddPermission takes them.
+// Returns the entries in the form that AddPermission takes:
+// "read=/usr/share/acme".
 std::vector<std::string> ToTexts(const Permissions& permissions);
 std::vector<std::string> ToTexts(const Effective& effective);
 // Returns the entries separated by blanks, for a command line. Entries with
@@ -83,9 +86,11 @@ Permissions Missing(const Permissions& asked, const Effective& effective);
 // Returns the permissions in `granted` that go beyond `asked`.
 Permissions Beyond(const Permissions& granted, const Permissions& asked);
 
-// Adds the entries of `more`; of two amounts the larger one stays.
+// Adds the entries of `more` to `permissions`; of two amounts the larger one
+// stays.
 void Add(const Permissions& more, Permissions& permissions);
-// Removes the entries of `less`. An amount is removed whatever `less` says.
+// Removes the entries of `less` from `permissions`. If `less` has an amount,
+// the amount is removed as a whole, even if it differs.
 void Remove(const Permissions& less, Permissions& permissions);
 
 }  // namespace bulkhead::grants

@@ -9,6 +9,7 @@
 namespace bulkhead::grants {
 namespace {
 
+// A key of the table, and the kind of permission that it holds.
 struct Key {
   std::string_view toml;
   std::string_view kind;  // As AddPermission takes it.

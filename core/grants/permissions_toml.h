@@ -11,14 +11,14 @@
 
 namespace bulkhead::grants {
 
-// Reads the keys that the [permissions] table of bulkhead.toml and each
-// [[grant]] of grants.toml have in common:
+// The keys that the [permissions] table of bulkhead.toml and each [[grant]] of
+// grants.toml have in common:
 //
 //   devices = ["/dev/dri/renderD*"]   read = ["/usr/share/acme"]
 //   ioctls = ["drm"]                  memory_bytes = 8589934592
 //   threads = 64
 
-// Reports a problem at a place in the file.
+// A function that reports a problem at a place in the file.
 using ReportEntry =
     std::function<void(const toml::source_region&, const std::string&)>;
 

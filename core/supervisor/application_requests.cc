@@ -75,6 +75,7 @@ kj::Promise<void> ApplicationRequests::Answer(sockets::EventSocket& connection,
 kj::Promise<void> ApplicationRequests::AskPlacesFor(Request::Reader request) {
   const auto ask = [this](const std::string& device) -> kj::Promise<void> {
     const auto name = ParseDeviceName(device);
+    // For an invalid name, no directory is searched.
     if (!name) return kj::READY_NOW;
     return catalog_.AskPlaces(*name);
   };
@@ -104,7 +105,7 @@ kj::Promise<void> ApplicationRequests::AnswerAtOnce(
   switch (request->which()) {
     case Request::CONFIGURE:
     case Request::CONNECT:
-      // The connections are the Supervisor's.
+      // The Supervisor, which owns the connections, answers these itself.
       return kj::READY_NOW;
     case Request::OPEN_SESSION:
       return opening_.Open(connection, request->getOpenSession(),
@@ -172,7 +173,8 @@ kj::Promise<void> ApplicationRequests::AnswerAtOnce(
 }
 
 void ApplicationRequests::ListBackends(schema::Backends::Builder out) {
-  // A report is made even where the tier is too low to start anything.
+  // The status is ignored: backends are described even where the tier is too
+  // low to start any.
   (void)sandbox_.Ensure();
   catalog_.RefreshAll();
   catalog::DescribeBackends(catalog_, services_.context(), out);
@@ -197,12 +199,12 @@ void ApplicationRequests::NoteFailover(schema::FailedOver::Reader failed) {
   const auto name = ParseDeviceName(device);
   const catalog::BackendPointer backend =
       name ? catalog_.Find(*name).value_or(nullptr) : nullptr;
-  const bool both = failed.getFailed();
+  const bool in_vain = failed.getFailed();  // the other device failed as well
   if (backend) {
-    both ? backend->CountFailedFailover() : backend->CountFailover();
+    in_vain ? backend->CountFailedFailover() : backend->CountFailover();
   }
   services_.events().Add(
-      {.kind = both ? Event::Kind::kFailoverFailed : Event::Kind::kFailover,
+      {.kind = in_vain ? Event::Kind::kFailoverFailed : Event::Kind::kFailover,
        .backend = backend ? backend->candidate().name() : "",
        .session = failed.getSession(),
        .device = device,
@@ -219,7 +221,8 @@ void ApplicationRequests::StartShadow(schema::Shadow::Reader request,
   for (const backend::Backend::OpenedSession& opened : origin->sessions()) {
     if (opened.id == session) device = opened.device;
   }
-  // The media come first, unless the stream is left out.
+  // The descriptors are the media and the socket for frames. A stream that is
+  // left out of the comparison comes with the socket alone.
   descriptors.resize(2);
   if (request.hasLeftOut() && request.getLeftOut().size() > 0) {
     descriptors[1] = std::move(descriptors[0]);

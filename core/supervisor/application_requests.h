@@ -21,16 +21,18 @@
 
 namespace bulkhead::supervisor {
 
-// Answers the requests of an application that has configured its bulkheadd.
-// Owns the parts that do what is asked.
+// Dispatches the application's requests to the parts that carry them out: the
+// catalog of backends, the opening of sessions, their workers, shadows (second
+// decodings for comparison) and operators. Owns these parts. Exists once the
+// application has sent its configuration.
 //
-// Bound to the event loop's thread.
+// The application is trusted. Bound to the event loop's thread.
 class ApplicationRequests {
  public:
   using Request = ipc::schema::HostRequest;
 
-  // `application_pidfd` is borrowed; `tasks` must be destroyed before this
-  // object.
+  // `application_pidfd` is borrowed and must stay open as long as this object
+  // lives. `tasks` must be destroyed before this object.
   ApplicationRequests(kj::UnixEventPort& port,
                       Operators::Application application,
                       ipc::schema::Configuration::Reader configuration,
@@ -47,20 +49,27 @@ class ApplicationRequests {
   void HearFrom(const sockets::EventSocket& connection, bool closed) {
     workers_.HearFrom(connection, closed);
   }
+  // Carries out one request. Resolves once the answer was sent over
+  // `connection`, which must live until then.
   kj::Promise<void> Answer(sockets::EventSocket& connection,
                            ipc::ReceivedMessage message);
 
  private:
-  // Resolves once each directory that this process will read for the request
-  // has answered, or will not.
+  // Some requests make bulkheadd search directories, which may lie on a file
+  // server that is silent. Tests which of them answer (files/remote_places.h),
+  // and resolves once each has answered or its time is over.
   kj::Promise<void> AskPlacesFor(Request::Reader request);
+  // Does the same as Answer(), without asking the directories first.
   kj::Promise<void> AnswerAtOnce(sockets::EventSocket& connection,
                                  ipc::ReceivedMessage message);
   void ListBackends(ipc::schema::Backends::Builder out);
+  // These three record what the application reports: a frame that was delivered
+  // after deaths at it, how sessions went on after crashes, and a failover.
   void NoteFrame(ipc::schema::DeliveredFrame::Reader delivered);
   void NoteOutcome(ipc::schema::CrashOutcome::Reader outcome);
   void NoteFailover(ipc::schema::FailedOver::Reader failed);
-  // Begins to compare the frames of a session, if that is possible.
+  // Begins to decode a session's stream on a second device and to compare the
+  // frames. Does nothing if the session was closed meanwhile.
   void StartShadow(ipc::schema::Shadow::Reader request,
                    std::vector<ipc::UniqueFd> descriptors);
 

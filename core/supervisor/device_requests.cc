@@ -18,7 +18,8 @@ Result<catalog::BackendPointer> DeviceRequests::Find(
     const std::string& device) {
   ASSIGN_OR_RETURN(const DeviceName name, ParseDeviceName(device));
   const auto found = catalog_.Find(name);
-  // Without files to open nothing is found, and nothing can be started.
+  // Without spare descriptors a search finds no file and no backend can start,
+  // so the message should name this cause.
   if (!found || !(*found)->lifecycle().serving()) {
     RETURN_IF_ERROR(sandbox_.CheckSpareFiles());
   }
@@ -48,9 +49,9 @@ kj::Promise<void> DeviceRequests::Load(sockets::EventSocket& connection,
                                        const std::string& entry_point) {
   return catalog_.Load(path, entry_point)
       .then([this, &connection](auto backends) -> kj::Promise<void> {
-        const Status tier = backends ? sandbox_.Ensure() : backends.error();
-        if (tier.ok()) return StartLoaded(connection, *std::move(backends));
-        Fail(connection, tier);
+        const Status usable = backends ? sandbox_.Ensure() : backends.error();
+        if (usable.ok()) return StartLoaded(connection, *std::move(backends));
+        Fail(connection, usable);
         return kj::READY_NOW;
       });
 }
@@ -72,9 +73,10 @@ kj::Promise<void> DeviceRequests::StartLoaded(
         for (const auto& backend : backends) count += backend->devices().size();
         capnp::MallocMessageBuilder answer;
         auto loaded = answer.initRoot<schema::HostReply>().initLoaded(count);
+        unsigned next = 0;
         for (const auto& backend : backends) {
           for (const auto& device : backend->devices()) {
-            auto entry = loaded[loaded.size() - count--];
+            auto entry = loaded[next++];
             entry.setName(device.name);
             entry.setDescription(device.description);
             entry.setBackend(backend->candidate().name());
@@ -89,8 +91,8 @@ kj::Promise<void> DeviceRequests::LoadAgain(
     schema::Configuration::Reader configuration) {
   kj::Promise<void> loaded = kj::READY_NOW;
   for (const auto load : configuration.getLoads()) {
-    // A Host that was restarted repeats its loads. What is wrong with one was
-    // said when the application asked for it first.
+    // The result is ignored: the first bulkheadd that loaded this has already
+    // answered the application.
     loaded = loaded.then([this, path = std::string(load.getPath().cStr()),
                           name = std::string(load.getEntryPoint().cStr())] {
       return catalog_.Load(path, name).ignoreResult();

@@ -18,7 +18,8 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// Returns for how long the call lasts that began at `since`; 0 for no call.
+// Returns the milliseconds since a call of the application began, at least 1.
+// `since` is a time of the steady clock; 0 means that no call is under way.
 uint32_t WaitingMs(uint64_t since) {
   if (since == 0) return 0;
   const std::chrono::nanoseconds now =
@@ -40,7 +41,8 @@ void Count(const SessionCounter* counter, schema::RunningSession::Builder out) {
       static_cast<uint32_t>(counter->restarts.load(std::memory_order_relaxed)));
 }
 
-// Returns the memory of the zygote and the reaper; 0 for null.
+// Returns the resident memory of an incarnation's zygote and reaper in bytes,
+// or 0 for null.
 uint64_t MemoryOfLife(const backend::Incarnation* life) {
   if (!life) return 0;
   uint64_t memory = 0;

@@ -10,13 +10,14 @@
 
 namespace bulkhead::supervisor {
 
-// Describes the present state of the backends to an operator. Starts nothing
+// Describes the present state of each backend to an operator. Starts no backend
 // and reads no file of a backend.
 void DescribeRunning(const catalog::Catalog& catalog,
                      const records::HostCounters& counters,
                      ipc::schema::HostDescription::Builder out);
 
-// Says what was counted of each backend, its open sessions included.
+// Describes the BackendCounts (bulkhead/backend_counts.h) of each backend,
+// including the counts of its open sessions.
 void DescribeCounts(const catalog::Catalog& catalog,
                     const records::KeptCounts& kept,
                     ipc::schema::HostDescription::Builder out);

@@ -15,10 +15,10 @@ namespace {
 constexpr int kControlFd = 3;
 constexpr int kLifelineFd = 4;
 
-// Has the kernel continue this process, should somebody have stopped it, when
-// the application closes its end of the lifeline or ends. Otherwise a stopped
-// bulkheadd would outlive the application for ever. Returns false if descriptor
-// 4 is no pipe.
+// Makes the kernel send SIGCONT to this process when the application closes its
+// end of the lifeline, a pipe, or ends. Otherwise a bulkheadd that somebody has
+// stopped would outlive the application for ever. Returns false if descriptor 4
+// is no pipe.
 bool WatchLifeline() {
   return ::fcntl(kLifelineFd, F_SETFD, FD_CLOEXEC) == 0 &&
          ::fcntl(kLifelineFd, F_SETOWN, ::getpid()) == 0 &&
@@ -28,8 +28,8 @@ bool WatchLifeline() {
 
 }  // namespace
 
-// bulkheadd is started by libbulkhead, never by hand: descriptor 3 is its
-// socket to the application, descriptor 4 the lifeline.
+// Runs bulkheadd, which libbulkhead starts: descriptor 3 is the socket to the
+// application, descriptor 4 the lifeline.
 int main(int argc, char** argv) {
   CLI::App app(
       "bulkheadd starts, watches and replaces the decoding backends of one "
@@ -42,13 +42,15 @@ int main(int argc, char** argv) {
       ->required();
   CLI11_PARSE(app, argc, argv);
 
-  // A program that was executed by a descriptor has the number of that as its
-  // name.
+  // libbulkhead executes this program through a descriptor, so the kernel has
+  // named the process after the descriptor's number.
   ::prctl(PR_SET_NAME, "bulkheadd");
   ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGIO, SIG_IGN);  // of the leases of file_settling.h
+  ::signal(SIGIO, SIG_IGN);  // sent when a lease breaks (file_settling.h)
   ::signal(SIGCHLD, SIG_DFL);
-  ::signal(SIGXFSZ, SIG_IGN);  // a record above the limit is lost, not we
+  ::signal(SIGXFSZ, SIG_IGN);  // a record beyond RLIMIT_FSIZE fails instead
+  // Raises soft limits to the hard ones: of open files, which each stream
+  // needs, and of processor time, where SIGXCPU would end the process.
   for (const auto resource : {RLIMIT_NOFILE, RLIMIT_CPU}) {
     rlimit limit;
     if (::getrlimit(resource, &limit) != 0) continue;

@@ -14,8 +14,8 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// What a launch opens besides what it shows in the sandbox: programs, sockets,
-// files of the distribution.
+// The number of files that a launch opens besides the paths that it shows in
+// the sandbox: programs, sockets, files of the distribution.
 constexpr size_t kFilesOfALaunch = 24;
 
 sandbox::SandboxReport WithoutDescriptors() {
@@ -74,9 +74,10 @@ Status OfferedSandbox::CheckSpareFiles() const {
 
 Status OfferedSandbox::Ensure() {
   if (!report_ || !report_->exhausted.ok()) {
-    // The machine is not to blame for what such a probe would find.
+    // A probe that runs out of descriptors would report gaps that the machine
+    // does not have.
     if (Status spare = CheckSpareFiles(); !spare.ok()) {
-      // What operators read is there in any case.
+      // Describe() needs a report in any case.
       if (!report_) report_ = WithoutDescriptors();
       return spare;
     }
@@ -88,7 +89,8 @@ Status OfferedSandbox::Ensure() {
     context_.reads_memory = report_->reads_memory;
     context_.cgroup = report_->cgroup;
   }
-  // The machine is not to blame for what such a probe found.
+  // A probe that lacked resources may report gaps that the machine does not
+  // have, so they are not compared with the requirements.
   if (!report_->exhausted.ok()) return CannotTry(report_->exhausted);
   return sandbox::CheckRequirements(requirements_, *report_);
 }

@@ -12,26 +12,27 @@
 
 namespace bulkhead::supervisor {
 
-// The sandbox that this machine offers. Owns what the probe found and what the
-// operator requires, and says whether a backend may be started.
+// The sandbox that this machine offers. Owns the operator's requirements and
+// the result of the probe (probe.h), which makes a trial sandbox. Says whether
+// a backend may be started.
 //
-// The probe makes namespaces and takes time, so it waits for the first request
-// that needs its result. Bound to the event loop's thread, which the probe
-// blocks.
+// The probe takes some milliseconds, so it runs at the first request that needs
+// its result. Bound to the event loop's thread, which the probe blocks.
 class OfferedSandbox {
  public:
-  // `context` must outlive this object, which writes the result of the probe
-  // into it. `cgroup` is the configured directory, or empty.
+  // Ensure() writes the result of the probe into `context`, which must outlive
+  // this object. `cgroup` is the configured cgroup directory, or empty.
   OfferedSandbox(backend::StartContext& context,
                  sandbox::Requirements requirements, std::string cgroup);
 
-  // Probes the sandbox unless that was done; fails if it offers less than is
-  // required.
+  // Probes the sandbox at the first call, and again after a probe for which
+  // resources were short. Fails if the sandbox is weaker than the operator
+  // requires, or if the probe still lacks resources.
   Status Ensure();
-  // Fails with kResourceExhausted if bulkheadd cannot open as many files as the
-  // start of a backend, or its search, needs.
+  // Fails with kResourceExhausted if bulkheadd has too few free descriptors to
+  // find and start a backend.
   Status CheckSpareFiles() const;
-  // Call it after Ensure().
+  // Writes the result of the probe into `out`. Call Ensure() first.
   void Describe(ipc::schema::SandboxReport::Builder out) const;
 
  private:

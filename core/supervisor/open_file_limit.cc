@@ -12,8 +12,8 @@
 namespace bulkhead::supervisor {
 namespace {
 
-// Warnings begin this many streams before the last one that fits.
-constexpr size_t kToldBefore = 3;
+// The number of further streams that still fit when warnings begin.
+constexpr size_t kStreamsLeftAtWarning = 3;
 
 std::string Have(const OpenFiles& files) {
   return "bulkheadd has " + std::to_string(files.open) + " of the " +
@@ -48,8 +48,8 @@ Status TooFewFilesForAStream() {
 }
 
 std::string NearOwnOpenFiles(int newest) {
-  const auto files =
-      NearOpenFiles(newest, kFilesOfAnOpening + kToldBefore * kFilesOfAStream);
+  const auto files = NearOpenFiles(
+      newest, kFilesOfAnOpening + kStreamsLeftAtWarning * kFilesOfAStream);
   if (!files) return "";
   return Have(*files) + ", and each stream takes " +
          std::to_string(kFilesOfAStream) + ": " + kAdvice;

@@ -8,28 +8,32 @@
 
 namespace bulkhead::supervisor {
 
-// The open files of bulkheadd itself. It has sockets, pidfds and memory of
-// every stream in the application's place. Its soft limit is the hard limit
-// that the application was started with (main.cc), so that limit is named to
-// people. Every function may be called on any thread.
+// Functions about the limit on bulkheadd's own open files (RLIMIT_NOFILE).
+// bulkheadd holds the sockets, pidfds and memory of every stream on behalf of
+// the application. main.cc raises bulkheadd's soft limit to the hard limit that
+// it inherited, so messages name the hard limit. Thread-safe.
 
-// A stream takes at most these for as long as it is open: the socket, the log
-// and the pidfd of its worker, a copy of the pidfd to wait on, and the memory
-// of the frames. Streams of a backend with start = "exec" take more.
+// The most files that an open stream takes: the socket, the log and the pidfd
+// of its worker, a copy of the pidfd to wait on, and the memory of the frames.
+// Streams of a backend with start = "exec" take more.
 inline constexpr size_t kFilesOfAStream = 5;
-// While a stream is opened, it takes as many, beside what its request carries.
+// The most files that a stream takes while it is being opened, besides the
+// descriptors that came with the request.
 inline constexpr size_t kFilesOfAnOpening = 12;
 
-// Returns whether that many files can be opened, by opening them.
+// Returns whether `files` further files can be opened: opens them, and closes
+// them again.
 bool CanOpen(size_t files);
 
-// Returns kResourceExhausted with the number of open files, the limit and what
-// helps. `purpose` is what they do not suffice for: "start a backend".
+// Returns kResourceExhausted with the number of open files, the limit and a
+// remedy. `purpose` completes "too few left to": "start a backend".
 Status TooFewFiles(const std::string& purpose);
+// Returns TooFewFiles() for the opening of a stream.
 Status TooFewFilesForAStream();
 
-// Returns what to say to people if few more streams can be opened, and an empty
-// string otherwise. `newest` is as in application_limits.h.
+// Returns a warning for people if only a few more streams can be opened, else
+// an empty string. `newest` is a descriptor that was opened just now; its
+// number hints whether to count the open files (NearOpenFiles()).
 std::string NearOwnOpenFiles(int newest);
 
 }  // namespace bulkhead::supervisor

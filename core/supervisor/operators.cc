@@ -17,7 +17,7 @@ namespace schema = ipc::schema;
 using Reply = schema::HostReply;
 
 constexpr auto kBudgetTime = 1 * kj::SECONDS;
-constexpr uint32_t kMaxRequests = 200;  // within that time
+constexpr uint32_t kMaxRequests = 200;  // within kBudgetTime
 
 const char* NameOf(schema::BackendCommand::Action action) {
   switch (action) {
@@ -44,7 +44,8 @@ Operators::Operators(Application application, StartServices& services,
       catalog_(catalog),
       shadows_(shadows),
       commands_(catalog, context_) {
-  // Without this socket the application lacks nothing, only operators do.
+  // A failure is no error: without this socket the application works as before,
+  // and only operators cannot connect.
   if (auto socket = sockets::OperatorSocket::Listen(application_.pid)) {
     socket_.emplace(
         context_.port, *std::move(socket),
@@ -57,7 +58,7 @@ Operators::Operators(Application application, StartServices& services,
 }
 
 void Operators::taskFailed(kj::Exception&&) {
-  // An exception of kj's on one connection. The others go on.
+  // Only kj throws here, and only on one connection. The others go on.
 }
 
 kj::Promise<void> Operators::Answer(sockets::EventSocket& connection,
@@ -75,7 +76,8 @@ kj::Promise<void> Operators::Answer(sockets::EventSocket& connection,
 
 kj::Promise<void> Operators::Serve(
     std::shared_ptr<sockets::EventSocket> connection, RequestBudget budget) {
-  // A copy of the budget travels with each connection's loop.
+  // Each call passes its budget on to the next one, so every connection has a
+  // budget of its own.
   return connection->Receive(0).then(
       [this, connection, budget](auto received) mutable -> kj::Promise<void> {
         if (!received || !*received) return kj::READY_NOW;
@@ -103,7 +105,7 @@ kj::Promise<void> Operators::Command(sockets::EventSocket& connection,
       .then([this, &connection, backend, name, reloads](Status status) {
         std::string outcome = status.ok() ? "done" : status.message();
         const auto served = catalog_.Named(backend);
-        // A reload says what it did not check.
+        // After a reload, the reason names what the health check left out.
         if (reloads && status.ok() && served &&
             !(*served)->lifecycle().reason().empty()) {
           outcome += "; " + (*served)->lifecycle().reason();
@@ -127,8 +129,8 @@ kj::Promise<void> Operators::AnswerEvents(
     answer();
     return kj::READY_NOW;
   }
-  // A peer that closes its connection or says anything while it waits gives up
-  // the answer. `answer` is moved, since kj would keep only a reference to it.
+  // A peer that closes its connection or sends a message while it waits gets no
+  // answer. `answer` is moved, since kj would keep only a reference to it.
   return services_.events()
       .WhenAfter(after)
       .then(kj::mv(answer))

@@ -19,10 +19,12 @@
 
 namespace bulkhead::supervisor {
 
-// Lets operators of the same user look, follow and command, over a socket of
-// their own (operator_socket.h); the application may ask for the same. An
-// operator that makes another request, or too many requests, loses the
-// connection.
+// Serves operators, such as the commands `bulkhead ps` and `bulkhead restart`:
+// describes the backends, sends events as they happen, and executes commands.
+// Operators have bulkheadd's uid or are root, and connect to a socket of their
+// own (operator_socket.h). The application may make the same requests over its
+// connection. An operator that makes any other request, or too many, is
+// disconnected.
 //
 // Bound to the event loop's thread.
 class Operators : private kj::TaskSet::ErrorHandler {
@@ -38,22 +40,25 @@ class Operators : private kj::TaskSet::ErrorHandler {
             catalog::Catalog& catalog, const shadow::ShadowedStreams& shadows);
   KJ_DISALLOW_COPY(Operators);
 
-  // Answers describeHost, nextEvents or command.
+  // Answers the request, which must be describeHost, nextEvents or command.
   kj::Promise<void> Answer(sockets::EventSocket& connection,
                            ipc::schema::HostRequest::Reader request);
 
  private:
-  // Counts the requests of one operator within a second.
+  // Counts the requests of one connection in the second that began at `since`.
   struct RequestBudget {
     kj::TimePoint since;
     uint32_t requests = 0;
   };
 
-  // Serves one operator: only certain requests, and not too many.
+  // Serves one operator until it disconnects, makes a request that operators
+  // may not make, or exceeds `budget`.
   kj::Promise<void> Serve(std::shared_ptr<sockets::EventSocket> connection,
                           RequestBudget budget);
+  // Executes a command, adds it to the event log, and answers.
   kj::Promise<void> Command(sockets::EventSocket& connection,
                             ipc::schema::BackendCommand::Reader command);
+  // Answers nextEvents; waits for an event if the request says so.
   kj::Promise<void> AnswerEvents(sockets::EventSocket& connection,
                                  ipc::schema::EventsRequest::Reader request);
   void DescribeHost(ipc::schema::HostDescription::Builder out);

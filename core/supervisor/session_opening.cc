@@ -19,12 +19,13 @@ namespace {
 namespace schema = ipc::schema;
 using Reply = schema::HostReply;
 
-// The descriptors of openSession.
+// The number of descriptors that come with openSession.
 constexpr size_t kSessionDescriptors = 4;
-// The most poisoned positions that a session hears of.
+// The most refused positions of its input of which an opened session learns.
 constexpr size_t kMaxPoisoned = 32;
 
-// Completes a failure that does not end the worker.
+// Adds the worker's device and backend to a failure to attach that does not
+// mean the end of the worker. Returns other failures as they are.
 Status Explained(const Status& failure,
                  const backend::Backend::StartedSession& started,
                  const std::string& backend) {
@@ -52,6 +53,43 @@ Result<catalog::BackendPointer> SessionOpening::FindBackend(
   return devices_.Find(request.getDevice().cStr());
 }
 
+bool SessionOpening::AnswersWithoutWorker(sockets::EventSocket& connection,
+                                          schema::OpenSession::Reader request,
+                                          backend::Backend& backend) {
+  // Refuses the stream here, where the message can name all figures, instead of
+  // at the first descriptor that cannot be opened.
+  if (!CanOpen(kFilesOfAnOpening)) {
+    Fail(connection, TooFewFilesForAStream());
+    return true;
+  }
+  if (const Status able = catalog::CheckDecodes(
+          catalog_.Usable(), backend,
+          request.getAudio() ? discovery::StreamKind::kAudio
+                             : discovery::StreamKind::kVideo);
+      !able.ok()) {
+    Fail(connection, able);
+    return true;
+  }
+  const auto refused = backend.Refused(request.getInput().cStr());
+  // The positions are in ascending order, and the opening of the stream is the
+  // first. An input that kills workers at its opening gets no worker.
+  if (!refused.empty() && refused[0].position == InputPosition()) {
+    capnp::MallocMessageBuilder answer;
+    Write(refused[0], answer.initRoot<Reply>().initPoisoned());
+    backend.CountRefusal();
+    Send(connection, answer);
+    return true;
+  }
+  if (request.getDescribed()) return false;
+  const std::string describer =
+      catalog::DescriberFor(catalog_.Usable(), backend);
+  if (describer.empty()) return false;
+  capnp::MallocMessageBuilder answer;
+  answer.initRoot<Reply>().setDescribeFirst(describer);
+  Send(connection, answer);
+  return true;
+}
+
 kj::Promise<void> SessionOpening::Open(sockets::EventSocket& connection,
                                        schema::OpenSession::Reader request,
                                        std::vector<ipc::UniqueFd> memory) {
@@ -64,41 +102,10 @@ kj::Promise<void> SessionOpening::Open(sockets::EventSocket& connection,
     Fail(connection, backend.error());
     return kj::READY_NOW;
   }
-  // Refuses the stream here, where all figures are known, and not where the
-  // first descriptor is missing.
-  if (!CanOpen(kFilesOfAnOpening)) {
-    Fail(connection, TooFewFilesForAStream());
-    return kj::READY_NOW;
-  }
-  if (const Status able = catalog::CheckDecodes(
-          catalog_.Usable(), **backend,
-          request.getAudio() ? discovery::StreamKind::kAudio
-                             : discovery::StreamKind::kVideo);
-      !able.ok()) {
-    Fail(connection, able);
+  if (AnswersWithoutWorker(connection, request, **backend)) {
     return kj::READY_NOW;
   }
   const std::string input = request.getInput().cStr();
-  const auto refused = (*backend)->Refused(input);
-  // The positions are in ascending order, and opening is the first. Refusing
-  // here costs no worker.
-  if (!refused.empty() && refused[0].position == InputPosition()) {
-    capnp::MallocMessageBuilder answer;
-    Write(refused[0], answer.initRoot<Reply>().initPoisoned());
-    (*backend)->CountRefusal();
-    Send(connection, answer);
-    return kj::READY_NOW;
-  }
-  const std::string describer =
-      request.getDescribed()
-          ? ""
-          : catalog::DescriberFor(catalog_.Usable(), **backend);
-  if (!describer.empty()) {
-    capnp::MallocMessageBuilder answer;
-    answer.initRoot<Reply>().setDescribeFirst(describer);
-    Send(connection, answer);
-    return kj::READY_NOW;
-  }
   const int newest = memory.back().get();
   Asked asked{
       .input = input,
@@ -147,7 +154,8 @@ kj::Promise<void> SessionOpening::Attach(
   const Status watched = workers_.Watch(id, asked.end, started.pidfd, socket);
   if (!watched.ok()) {
     backend->CloseSession(id);
-    // Other streams that were opened at the same time took the last ones.
+    // Other streams that were opened at the same time may have taken the last
+    // descriptors.
     Fail(connection, CanOpen(1) ? watched : TooFewFilesForAStream());
     return kj::READY_NOW;
   }
@@ -159,7 +167,8 @@ kj::Promise<void> SessionOpening::Attach(
         if (attached.code() != Code::kResourceExhausted || !started.shared) {
           return attached;
         }
-        // One of the streams may have all threads that the worker may have.
+        // The shared worker lacked something, perhaps threads, which one of its
+        // streams may have used up.
         return backend->MakeRoomFor(started.id)
             .then([attached = std::move(attached)](bool freed) mutable {
               return freed ? Status(Code::kBackendLost,
@@ -196,11 +205,12 @@ void SessionOpening::AnswerStarted(
     out.setCode(static_cast<schema::ErrorCode>(failure.code()));
     out.setMessage(failure.message());
   }
-  // Asked again, since others may have died while this session waited.
+  // Asked again, since workers with the same input may have died meanwhile.
   const auto refused = backend.Refused(input);
   auto poisoned = reply.initPoisoned(std::min(refused.size(), kMaxPoisoned));
   for (size_t i = 0; i < poisoned.size(); ++i) Write(refused[i], poisoned[i]);
-  // If nobody reads the answer, the connection closes.
+  // The session is closed if the connection closes before the next request,
+  // since then the application may never have read the answer.
   workers_.NoteAnswer(connection, started.id, end);
   Send(connection, answer);
 }

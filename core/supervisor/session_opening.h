@@ -22,9 +22,12 @@
 
 namespace bulkhead::supervisor {
 
-// Opens the sessions of the application: refuses at once what it can refuse
-// without a worker, has a backend place the session in a worker, and hands the
-// worker the session's memory. From then on, SessionWorkers handles the worker.
+// Opens the sessions of the application in three steps:
+// 1. refuses a request that can be refused without a worker, such as for an
+//    input that killed too many workers;
+// 2. has a backend place the session in a worker;
+// 3. sends the worker the session's memory.
+// Then SessionWorkers takes care of the worker.
 //
 // Bound to the event loop's thread.
 class SessionOpening {
@@ -38,25 +41,37 @@ class SessionOpening {
         devices_(devices),
         workers_(workers) {}
 
+  // Opens a session and answers over `connection`. `memory` has the request's
+  // descriptors: the session's shared memory, and last its media.
   kj::Promise<void> Open(sockets::EventSocket& connection,
                          ipc::schema::OpenSession::Reader request,
                          std::vector<ipc::UniqueFd> memory);
 
  private:
-  // The part of an openSession request that is needed once the worker is there.
+  // The parts of an openSession request that step 3 needs.
   struct Asked {
     std::string input;
-    uint32_t end;  // the place at which the worker's end is reported
+    uint32_t end;  // the index in SessionEnds at which the end is reported
     sockets::SessionSocket::Memory memory;
   };
+  // Returns the backend of the requested device. Exception: a session that
+  // continues an earlier one stays on the earlier one's backend, if that was
+  // replaced by a new version but still clones workers.
   Result<catalog::BackendPointer> FindBackend(
       ipc::schema::OpenSession::Reader request);
-  // Has the worker attach the session's memory, and answers.
+  // Answers and returns true in two cases: a session on `backend` is refused,
+  // or the application must first ask another device for the input's codec
+  // (describeFirst). Otherwise returns false. Costs no worker.
+  bool AnswersWithoutWorker(sockets::EventSocket& connection,
+                            ipc::schema::OpenSession::Reader request,
+                            backend::Backend& backend);
+  // Makes the worker attach the session's memory, and answers.
   kj::Promise<void> Attach(
       sockets::EventSocket& connection, Asked asked,
       const catalog::BackendPointer& backend,
       const backend::Backend::StartedSession& started,
       const std::shared_ptr<sockets::SessionSocket>& socket);
+  // Answers sessionStarted. If `attached` is a failure, the answer contains it.
   void AnswerStarted(sockets::EventSocket& connection, const std::string& input,
                      uint32_t end, backend::Backend& backend,
                      const backend::Backend::StartedSession& started,

@@ -21,10 +21,12 @@ namespace {
 namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 
-// The time that an application that saw its worker end waits for the reason.
+// The longest time for which the application waits for the reason why its
+// worker ended.
 constexpr milliseconds kExitPatience{2'000};
 
-// `stopped` says whether the worker was stopped when it was killed.
+// Translates the application's account of the end of a worker. `stopped` says
+// whether the worker was in a stopped state when it was killed.
 backend::Backend::ReportedExit ToReportedExit(schema::SessionEnd::Reader end,
                                               bool stopped) {
   using Seen = schema::SessionEnd::Seen;
@@ -72,8 +74,8 @@ std::shared_ptr<sockets::SessionSocket> SessionWorkers::SocketOf(
 
 Status SessionWorkers::Watch(uint64_t session, uint32_t end, int pidfd,
                              std::shared_ptr<sockets::SessionSocket> socket) {
-  const Status watched =
-      socket->Watch(pidfd, [this, session, end] { ends_.Tell(end, session); });
+  const Status watched = socket->Watch(
+      pidfd, [this, session, end] { ends_.Report(end, session); });
   if (watched.ok()) sockets_[session] = std::move(socket);
   return watched;
 }
@@ -82,18 +84,18 @@ void SessionWorkers::HearFrom(const sockets::EventSocket& connection,
                               bool closed) {
   auto unread = unread_.extract(&connection);
   if (!unread || !closed) return;
-  // The application may have read the answer, and the request that followed it
-  // failed here: it learns of the end of its worker.
+  // The application may have read the answer nevertheless, for instance if its
+  // next request was malformed. So the end of the worker is reported as well.
   Close(unread.mapped().session);
-  ends_.Tell(unread.mapped().end, unread.mapped().session);
+  ends_.Report(unread.mapped().end, unread.mapped().session);
 }
 
 kj::Promise<void> SessionWorkers::AttachPool(sockets::EventSocket& connection,
                                              schema::AttachPool::Reader request,
                                              ipc::UniqueFd pool) {
   const auto socket = SocketOf(request.getSession());
-  const auto before = SocketOf(request.getKeptFor());
-  if (!pool && before) pool = before->TakePool();
+  const auto earlier = SocketOf(request.getKeptFor());
+  if (!pool && earlier) pool = earlier->TakePool();
   if (!socket || !pool) {
     Fail(connection,
          socket ? Status(Code::kNotFound, "the pool was not kept")
@@ -123,6 +125,9 @@ kj::Promise<void> SessionWorkers::AnswerEnd(sockets::EventSocket& connection,
   const auto backend = catalog_.OfSession(request.getSession());
   if (socket && backend &&
       request.getHow() == schema::EndWorker::How::LACKING) {
+    // The worker reports that something ran out. If tasks ran out, the workers
+    // with more than their share are ended. This worker is ended too, and the
+    // session gets another one.
     ended = backend->MakeRoomFor(request.getSession())
                 .then([socket, patience](bool freed) -> kj::Promise<bool> {
                   if (!freed) return false;

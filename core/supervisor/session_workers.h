@@ -20,9 +20,9 @@
 
 namespace bulkhead::supervisor {
 
-// Handles the workers of open sessions in place of the application: shares
-// their frame pools, ends them, says to the application when they have ended,
-// and whose fault it was. Owns the sockets of all sessions that have a worker.
+// Handles the workers of open sessions on behalf of the application: passes
+// frame pools to them, ends them, and reports when a worker has ended and whose
+// fault that was. Owns the sockets of all sessions that have a worker.
 //
 // Bound to the event loop's thread.
 class SessionWorkers {
@@ -32,23 +32,37 @@ class SessionWorkers {
       : services_(services), catalog_(catalog) {}
   KJ_DISALLOW_COPY(SessionWorkers);
 
-  // Takes the memory in which the application counts frames and learns of ends.
+  // Maps two memfds of the application: its session counters, and SessionEnds
+  // (core/control/session_ends.h), in which bulkheadd reports ended workers.
   Status ShareCounters(const std::vector<ipc::UniqueFd>& memory);
 
-  // Gives the place `end` to a session that is about to be opened.
+  // Reserves index `end` of SessionEnds for a session that is about to be
+  // opened.
   void Open(uint32_t end, uint64_t session) { ends_.Open(end, session); }
-  // Says at the place when the session's worker has ended.
+  // Keeps the session's `socket`. Once the worker of `pidfd` has ended, reports
+  // this at index `end` of SessionEnds.
   Status Watch(uint64_t session, uint32_t end, int pidfd,
                std::shared_ptr<sockets::SessionSocket> socket);
-  // Notes that the session is the last answer on a connection.
+  // Notes that the answer sent last over `connection` says that `session` was
+  // opened. It is not known yet whether the application has read it.
   void NoteAnswer(const sockets::EventSocket& connection, uint64_t session,
                   uint32_t end) {
     unread_[&connection] = {.session = session, .end = end};
   }
-  // Closes the session of that answer if the connection was closed instead of
-  // used again.
+  // Call it when the connection brings a request or, with `closed`, ends. A
+  // request shows that the application has read the noted answer. If the
+  // connection ends without one, the session is closed, since the application
+  // may not know of it.
   void HearFrom(const sockets::EventSocket& connection, bool closed);
 
+  // These three answer the requests attachPool, endWorker and sessionExit over
+  // `connection`.
+  //
+  // In bulkheadd, a session is the service of one worker to a stream. If the
+  // worker dies, the stream goes on in a new session, whose worker needs the
+  // same frame pool. The application then sends an empty `pool` and names the
+  // earlier session in `request.keptFor`; AttachPool() takes the pool that the
+  // earlier session's socket has kept.
   kj::Promise<void> AttachPool(sockets::EventSocket& connection,
                                ipc::schema::AttachPool::Reader request,
                                ipc::UniqueFd pool);
@@ -56,22 +70,23 @@ class SessionWorkers {
                               ipc::schema::EndWorker::Reader request);
   kj::Promise<void> AnswerExit(sockets::EventSocket& connection,
                                ipc::schema::SessionEnd::Reader seen);
+  // Closes the session: its backend no longer serves it, and its socket closes.
   void Close(uint64_t session);
 
  private:
   struct UnreadAnswer {
     uint64_t session;
-    uint32_t end;  // the place among ends_
+    uint32_t end;  // the session's index in SessionEnds
   };
 
+  // Returns null if the session has no worker.
   std::shared_ptr<sockets::SessionSocket> SocketOf(uint64_t session) const;
 
   StartServices& services_;
   catalog::Catalog& catalog_;
   sockets::HostEnds ends_;
-  // The sockets of all sessions that have a worker.
   std::map<uint64_t, std::shared_ptr<sockets::SessionSocket>> sockets_;
-  // The session that was the last answer on a connection of the application.
+  // The answers noted by NoteAnswer(), by the connection that carries them.
   std::map<const sockets::EventSocket*, UnreadAnswer> unread_;
 };
 

@@ -27,8 +27,8 @@
 namespace bulkhead::supervisor {
 
 // Owns what every start of a backend uses: the settings of the application, and
-// the records, counters and services that outlive a backend. StartContext lends
-// them.
+// the records, counters and services that live longer than one backend.
+// StartContext passes references to these objects to the backends.
 //
 // Bound to the event loop's thread.
 class StartServices {
@@ -38,13 +38,15 @@ class StartServices {
     files::LibexecProgram worker;
   };
 
-  // `application_pidfd` is borrowed.
+  // `application_pidfd` is borrowed and must stay open as long as this object
+  // lives.
   StartServices(kj::UnixEventPort& port, pid_t application_pid,
                 ipc::schema::Configuration::Reader configuration,
                 int application_pidfd, Programs programs);
   KJ_DISALLOW_COPY(StartServices);
 
-  // Until the sandbox is probed, the context says that there is none.
+  // Returns the context with the settings and references. Its tier is `none`
+  // until OfferedSandbox has probed the sandbox.
   backend::StartContext& context() { return context_; }
   records::EventLog& events() { return events_; }
   records::CrashRecorder& crashes() { return crashes_; }

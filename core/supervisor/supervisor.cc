@@ -12,9 +12,11 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// One message has at most the memory of a session and its media.
+// The most descriptors in one message: three memfds of a session, and its
+// media.
 constexpr size_t kMostDescriptors = 4;
-// The pidfd of the application, the reaper and the worker.
+// The number of descriptors of `configure` if the programs are sent along: the
+// application's pidfd, the reaper's program and the worker's.
 constexpr size_t kWithPrograms = 3;
 
 }  // namespace
@@ -28,7 +30,7 @@ Supervisor::Supervisor(kj::UnixEventPort& port, ipc::UniqueFd application,
       tasks_(*this) {}
 
 void Supervisor::taskFailed(kj::Exception&&) {
-  // An exception of kj's on one connection. The others go on.
+  // Only kj throws here, and only on one connection. The others go on.
 }
 
 kj::Promise<void> Supervisor::Run() {
@@ -65,7 +67,7 @@ kj::Promise<void> Supervisor::Answer(sockets::EventSocket& connection,
       sockets::Acknowledge(connection, Status());
     });
   }
-  // Every other request needs what the first message, `configure`, brings.
+  // No other request can be answered before `configure`.
   if (!requests_) return kj::READY_NOW;
   if (request->isConnect()) {
     ipc::UniqueFd socket;

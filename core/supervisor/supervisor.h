@@ -19,23 +19,23 @@
 namespace bulkhead::supervisor {
 
 // The whole of bulkheadd: serves one application, and ends with it. Owns the
-// connections of the application; what they ask for is answered by
-// ApplicationRequests, once the application has configured it.
+// application's connections. Once the application has sent its configuration,
+// ApplicationRequests answers the requests that arrive over them.
 //
-// The application is trusted. It speaks first, with `configure`, over the
-// socket that bulkheadd inherited, and opens further connections over that
-// socket. Run() resolves once that socket is closed or the application's pidfd
-// says that the application is dead. Then main returns, and the reapers, whose
-// sockets close with bulkheadd, end everything else.
+// The application is trusted. Its first request is `configure`, over the socket
+// that bulkheadd inherited. It opens further connections over the same socket.
+// Run() resolves once that socket is closed or the application's pidfd shows
+// that the application is dead. Then main() returns, which closes the sockets
+// to the reapers. Each reaper then ends its backend.
 //
-// One thread, one event loop. Nothing here waits for a backend. The thread
-// blocks for some milliseconds while the sandbox is probed, while a backend is
+// One thread, one event loop. The thread never waits for a backend. It blocks
+// for some milliseconds while the sandbox is probed, while a backend is
 // launched, and while files are read; ending an incarnation can block it for up
 // to two seconds.
 class Supervisor : private kj::TaskSet::ErrorHandler {
  public:
-  // `application` is the inherited socket. `application_pid` is shown to
-  // operators. `port` must outlive this object.
+  // `application` is the inherited socket to the application. `application_pid`
+  // is only shown to operators. `port` must outlive this object.
   Supervisor(kj::UnixEventPort& port, ipc::UniqueFd application,
              pid_t application_pid);
 
@@ -45,8 +45,11 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
  private:
   // Serves one connection of the application, one request after the other.
   kj::Promise<void> Serve(std::shared_ptr<sockets::EventSocket> connection);
+  // Answers `configure` and `connect`; passes other requests to `requests_`.
   kj::Promise<void> Answer(sockets::EventSocket& connection,
                            ipc::ReceivedMessage message);
+  // Makes `requests_`, and watches the application's pidfd, the first of
+  // `descriptors`. Fails for another protocol version or a second call.
   Status Configure(ipc::schema::Configuration::Reader configuration,
                    std::vector<ipc::UniqueFd> descriptors);
   void taskFailed(kj::Exception&& exception) override;
@@ -58,7 +61,7 @@ class Supervisor : private kj::TaskSet::ErrorHandler {
   ipc::UniqueFd application_pidfd_;
   kj::Own<kj::UnixEventPort::FdObserver> application_observer_;
   std::optional<ApplicationRequests> requests_;  // empty before `configure`
-  // Last member, and destroyed first: its tasks use the others.
+  // Last member, so that it is destroyed first: its tasks use the others.
   kj::TaskSet tasks_;
 };
 

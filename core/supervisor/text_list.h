@@ -8,7 +8,7 @@
 
 namespace bulkhead::supervisor {
 
-// Copies the texts of a message.
+// Returns copies of the texts in a list of a Cap'n Proto message.
 inline std::vector<std::string> ToStrings(
     capnp::List<capnp::Text>::Reader list) {
   std::vector<std::string> strings;

@@ -27,7 +27,7 @@ using Names = std::optional<std::vector<std::string>>;
 
 constexpr size_t kMostNames = 256;
 constexpr size_t kMostLetters = 64;
-// Both lists fit one request.
+// Letters of one list. Two such lists fit into one request.
 constexpr size_t kMostLettersTogether = 2048;
 
 bool IsName(const std::string& text) {

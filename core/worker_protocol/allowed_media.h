@@ -10,24 +10,26 @@
 
 namespace bulkhead::worker_protocol {
 
-// The host's side of a caller's AllowedMedia: checks the lists, sends them to
-// the worker that keeps them, and compares what the worker reports. Functions
-// without state.
+// Functions for the lists of containers and codecs that a caller allows
+// (AllowedMedia). They check the lists, send them to the worker, which obeys
+// them, and compare them with what the worker reports. Pure functions.
 
-// Returns kInvalidArgument for lists that are too long or have names that no
-// container or codec has.
+// Returns kInvalidArgument if a list is too long, or has a name that no
+// container or codec can have.
 Status ValidateAllowed(const AllowedMedia& allowed);
 
-// Returns what both allow, in FFmpeg's spelling.
+// Returns the containers and codecs that `one` and `other` both allow, in
+// FFmpeg's spelling.
 AllowedMedia Both(const AllowedMedia& one, const AllowedMedia& other);
 
-// Returns the most words that the message needs.
+// Returns the largest number of words that WriteAllowed() needs in a message.
 size_t AllowedWords(const AllowedMedia& allowed);
 void WriteAllowed(const AllowedMedia& allowed,
                   ipc::schema::AllowedMedia::Builder out);
 
-// Return a violation unless what the worker reports is allowed. `container` has
-// all names of the demuxer, with commas between them.
+// Return kBackendMisbehaved if the container or the codec that the worker
+// reports is not allowed. `container` has all names of the demuxer:
+// "mov,mp4,m4a".
 Status CheckContainer(const AllowedMedia& allowed, std::string_view container);
 Status CheckOpened(const AllowedMedia& allowed, std::string_view container,
                    std::string_view codec);

@@ -10,23 +10,25 @@
 
 namespace bulkhead::worker_protocol {
 
-// The largest plausible values. libswresample converts no more channels.
+// The largest plausible values. libswresample converts no more than 64
+// channels.
 inline constexpr uint32_t kMaxSampleRate = 1'000'000;
 inline constexpr uint32_t kMaxChannels = 64;
 
-// The answer of a worker that has opened an audio stream.
+// A worker's validated answer to opening an audio stream.
 struct OpenedAudio {
   AudioMetadata metadata;
-  // The format of the samples that the worker will publish; the rate is in
-  // hertz.
+  // The format of the samples that the worker is going to publish; the rate is
+  // in hertz.
   uint32_t sample_rate = 0;
   uint32_t channels = 0;
 };
 
-// Checks the answer to opening an audio stream with `options`: numbers within
-// plausible bounds and within `limits`, texts short and printable, samples as
-// the options ask for. An error means that the worker broke the protocol. The
-// reader must be over private memory; call inside ipc::ReadCatching.
+// Checks a worker's answer to opening an audio stream with `options`: numbers
+// must be plausible and within `limits`, and the samples must be as the options
+// ask. Texts are made short and printable. An error means that the worker broke
+// the protocol. The reader must be over private memory; call inside
+// ipc::ReadCatching.
 Result<OpenedAudio> ValidateOpenedAudio(
     ipc::schema::OpenedAudio::Reader opened_untrusted,
     const AudioOptions& options, const Limits& limits);

@@ -10,11 +10,11 @@
 namespace bulkhead::worker_protocol {
 
 // Functions that check a worker's description of a container before anything
-// else sees it: implausible numbers become unknown, texts are short and
+// else uses it. Implausible numbers become unknown; texts become short and
 // printable. An error means that the worker broke the protocol. The readers
 // must be over private memory; call inside ipc::ReadCatching.
 
-// A container without its streams, of which `stream_count` are to follow: at
+// A container without its streams. `stream_count` streams are to follow, at
 // most the `max_streams` that were asked for.
 struct ClaimedContainer {
   ContainerMetadata container;
@@ -24,8 +24,7 @@ Result<ClaimedContainer> ValidateContainer(
     ipc::schema::ContainerDescription::Reader container_untrusted,
     uint32_t max_streams);
 
-// Returns the next stream of `container`, which follows the streams that
-// `container` already has.
+// Checks and returns the next stream, which `container` does not have yet.
 Result<StreamMetadata> ValidateStream(
     ipc::schema::StreamDescription::Reader stream_untrusted,
     const ContainerMetadata& container);

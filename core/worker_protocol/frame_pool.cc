@@ -23,7 +23,8 @@ Result<std::shared_ptr<FramePool>> FramePool::Create(
 Result<std::shared_ptr<FramePool>> FramePool::Create(
     uint64_t slot_bytes, const std::string& contents, uint32_t slots,
     uint64_t max_bytes, Slots allocation) {
-  // The worker fills one slot while the application reads another.
+  // Two slots are needed, since the worker fills one while the application
+  // reads the other.
   if (slots < 2) {
     return Status(Code::kResourceExhausted,
                   "a session needs two frame slots; raise " +

@@ -15,34 +15,35 @@
 
 namespace bulkhead::worker_protocol {
 
-// The memory of one session's frames, and the ledger that records who has which
-// slot. The worker maps the memory writable, the host read-only. The ledger is
-// private to the host, and no pointer into the pool is handed out before a
-// claim of the worker was checked against it.
+// The memory for the frames of one session, divided into slots, and the ledger
+// that records who has which slot. The worker maps the memory writable, the
+// host read-only. The ledger is private to the host. The host hands out no
+// pointer into the pool before it has checked the worker's claim about the slot
+// against the ledger.
 //
 // The session and every FrameLease own the pool together, so that frames
-// outlive session, worker and supervisor. When the worker dies, the next worker
-// is granted the slots that no lease holds. Thread-safe, but for Grow(), which
-// is for the one thread that grants slots.
+// outlive the session, the worker and bulkheadd. When the worker dies, the next
+// worker is granted the slots that no lease holds. Thread-safe, except that
+// only one thread, the one that grants slots, may call Grow().
 class FramePool : public std::enable_shared_from_this<FramePool> {
  public:
-  // The time at which slots get their memory. Allocating all of it takes longer
-  // than decoding a picture, and who wants one picture needs one slot.
+  // The time at which slots get their memory. Allocating all slots takes longer
+  // than decoding a picture, and a caller who wants one picture needs one slot.
   enum class Slots {
     kAllocated,  // all at creation
     kGrowing,    // one by one, by Grow()
   };
 
-  // The session for which a bulkheadd keeps the descriptor. Each bulkheadd
-  // numbers its sessions anew.
+  // Names the session for which a bulkheadd keeps the pool's descriptor, to
+  // send it to the next worker. Each bulkheadd numbers its sessions anew.
   struct Keeper {
     uint64_t supervisor = 0;
     uint64_t session = 0;
   };
 
-  // Makes a pool of `slots` slots, fewer if `max_bytes` has no room for as
+  // Makes a pool of `slots` slots, or fewer if `max_bytes` has no room for so
   // many. Returns kResourceExhausted if there would be fewer than two.
-  // `contents` says in the message what a slot holds: "blocks of samples".
+  // `contents` is what a slot holds, for that message: "blocks of samples".
   static Result<std::shared_ptr<FramePool>> Create(uint64_t slot_bytes,
                                                    const std::string& contents,
                                                    uint32_t slots,
@@ -52,22 +53,23 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
       const ipc::FrameGeometry& geometry, uint32_t slots, uint64_t max_bytes,
       Slots allocation);
 
-  // Allocates one more slot, which is then free. Returns false if the pool has
-  // all of its slots, or has two and the kernel refuses the memory of another;
-  // kResourceExhausted if it refuses the memory of the first two.
+  // Allocates one more slot, which is then free. Returns false if all slots are
+  // allocated, or if the kernel refuses memory for a third or later slot.
+  // Returns kResourceExhausted if the kernel refuses memory for one of the
+  // first two.
   Result<bool> Grow();
 
-  // The descriptor to send to a worker; -1 once it was given away.
+  // Returns the descriptor to send to a worker; -1 after GiveTo().
   int fd() const { return region_.fd(); }
-  // Closes the descriptor, which `keeper` has for the next worker. Call it
-  // before the first slot is leased.
+  // Closes the descriptor, since `keeper` now keeps it for the next worker.
+  // Call this before the first slot is leased.
   void GiveTo(Keeper keeper) {
     region_.CloseDescriptor();
     keeper_ = keeper;
   }
   // Returns the latest keeper.
   Keeper keeper() const { return keeper_; }
-  // Returns how many slots the pool may have; never more than that.
+  // Returns the largest number of slots that the pool may get.
   uint32_t slot_count() const { return slot_count_; }
   // Returns how many slots have their memory.
   uint32_t allocated_count() const { return allocated_; }
@@ -76,8 +78,8 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
   const std::byte* slot(uint32_t index) const {
     return region_.bytes().data() + index * slot_bytes_;
   }
-  // Maps the slot copy-on-write. kResourceExhausted if the kernel refuses it,
-  // kUnsupported if it cannot do so.
+  // Maps the slot copy-on-write. Returns kResourceExhausted if the kernel
+  // refuses, and kUnsupported if it cannot map memory in this way.
   Result<ipc::Mapping> MapPrivate(uint32_t index) const;
 
  private:
@@ -92,22 +94,23 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
   ipc::SlotLedger ledger_;
 };
 
-// The memory that a Frame holds: a slot, which goes back to its pool when the
-// lease is destroyed, a copy-on-write mapping of a slot that another lease
-// holds, or memory of its own.
+// The memory that a Frame holds. There are three kinds: a slot of a pool, which
+// is released when the lease is destroyed; a copy-on-write mapping of a slot
+// that another lease holds; and memory of its own.
 class FrameLease {
  public:
-  // The worker must have published the slot.
+  // Holds a slot that the worker has published.
   FrameLease(std::shared_ptr<FramePool> pool, uint32_t slot);
-  // Keeps `slot`, which `mapping` maps.
+  // Holds `mapping`, which maps the slot of `slot`, and shares that lease.
   FrameLease(std::shared_ptr<const FrameLease> slot, ipc::Mapping mapping);
+  // Holds pixels of its own.
   explicit FrameLease(std::vector<std::byte> own);
   ~FrameLease();
   FrameLease(const FrameLease&) = delete;
   FrameLease& operator=(const FrameLease&) = delete;
 
   const std::byte* pixels() const;
-  // Returns true if the pixels are in the slot itself.
+  // Returns true if the lease holds a slot.
   bool in_slot() const { return pool_ != nullptr; }
   // Maps the slot copy-on-write; requires in_slot().
   Result<ipc::Mapping> MapPrivate() const { return pool_->MapPrivate(slot_); }

@@ -14,29 +14,30 @@
 
 namespace bulkhead::worker_protocol {
 
-// The pixel format of native frames, and where their planes lie. Immutable; the
-// session and every Frame own it together.
+// The pixel format of native frames, and the places of their planes in a slot.
+// Immutable; the session and its frames share it.
 //
-// Trust: a worker states name and size. The name must be listed, and all
-// the rest is computed from both by the host, so no number of the worker says
-// where a plane is.
+// Trust: a worker states only the format's name and the size. The name must be
+// in Bulkhead's list, and the host computes everything else from it. So no
+// number of the worker says where a plane is.
 struct NativeFormat {
   std::string pixel_format;
   ipc::PixelLayout layout;
   ipc::FrameGeometry geometry;
 
-  // Returns kBackendMisbehaved for a format that is not listed, and
-  // kResourceExhausted above the limit on pixels.
+  // Returns kBackendMisbehaved if the format is not listed, and
+  // kResourceExhausted if the picture has more than `max_pixels` pixels.
   static Result<std::shared_ptr<const NativeFormat>> Create(
       const std::string& name_untrusted, uint32_t width, uint32_t height,
       uint64_t max_pixels);
-  // Returns the same format with neither padding nor gaps.
+  // Returns the format of the same picture without padding in or between its
+  // planes.
   std::shared_ptr<const NativeFormat> Packed() const;
 
-  // Returns plane `i` of a picture that begins at `slot`; requires
-  // i < geometry.plane_count.
+  // Returns plane `i` of the picture at `slot`. Requires i <
+  // geometry.plane_count.
   Plane PlaneAt(const std::byte* slot, size_t i) const;
-  // Copies a picture that begins at `slot` into the layout of Packed().
+  // Returns a copy of the picture at `slot`, in the layout of Packed().
   std::vector<std::byte> Pack(const std::byte* slot) const;
 };
 

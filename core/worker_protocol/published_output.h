@@ -14,16 +14,18 @@
 
 namespace bulkhead::worker_protocol {
 
-// A worker publishes a picture or a block of samples by naming the slot of the
-// pool that it has filled. These functions check the claim against the ledger
-// of the pool and against the format with which the stream was opened, and
-// return a lease on the slot. The content of the slot is not looked at.
+// Functions that check what a worker publishes. A worker publishes a picture or
+// a block of samples by naming the slot of the pool that it has filled. These
+// functions check the claim against the pool's ledger and against the format
+// with which the stream was opened, and return a lease on the slot. They do not
+// look into the slot.
 //
 // An error means that the worker broke the protocol; its message is a clause
 // that begins with "it". `pool` is null as long as the worker has no pool. The
 // readers must be over private memory; call inside ipc::ReadCatching.
 
-// The format of a picture: one for all pictures of a stream with autoscale.
+// The format of a picture. With autoscale, all pictures of a stream have the
+// same.
 struct PictureShape {
   uint32_t width = 0;
   uint32_t height = 0;
@@ -31,32 +33,33 @@ struct PictureShape {
   // Set in place of `element` for native pictures.
   std::shared_ptr<const NativeFormat> native = nullptr;
 };
-// Returns the layout of such a picture in its slot. Fails as ipc::RgbGeometry
-// and ipc::NativeGeometry do.
+// Returns the layout that a picture of this shape has in its slot. Fails as
+// ipc::RgbGeometry and ipc::NativeGeometry do.
 Result<ipc::FrameGeometry> GeometryOf(const PictureShape& shape,
                                       uint64_t max_pixels);
-// Returns the shape of a picture that may have a size of its own, and if
-// `before` is native, a pixel format too. `before` is the shape of an earlier
-// picture.
+// Returns the shape of a picture in a stream without autoscale, as the worker
+// reports it: its size and, for a native picture, its pixel format. `before` is
+// the shape of an earlier picture of the stream.
 Result<PictureShape> OwnShapeIfValid(uint32_t width_untrusted,
                                      uint32_t height_untrusted,
                                      const std::string& pixel_format_untrusted,
                                      const PictureShape& before,
                                      uint64_t max_pixels);
+// Returns a lease on the slot of a published picture of this shape.
 Result<std::shared_ptr<FrameLease>> AdoptPictureIfValid(
     ipc::schema::PublishedFrame::Reader frame_untrusted,
     const PictureShape& shape, const std::shared_ptr<FramePool>& pool);
 
-// Returns what the worker says of a native picture; an error if a field has no
-// meaning.
+// The properties that a worker reports for a native picture.
 struct PictureFacts {
   Color color;
   FieldOrder field_order = FieldOrder::kProgressive;
 };
+// Returns the properties, or an error if a value has no meaning.
 Result<PictureFacts> ValidateFacts(
     ipc::schema::PictureFacts::Reader facts_untrusted);
 
-// `channels` floats belong to each sample.
+// Returns a lease on the slot of published samples of `channels` floats each.
 Result<std::shared_ptr<FrameLease>> AdoptSamplesIfValid(
     ipc::schema::PublishedSamples::Reader samples_untrusted, uint32_t channels,
     const std::shared_ptr<FramePool>& pool);

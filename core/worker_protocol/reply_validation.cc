@@ -18,7 +18,8 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// Names of codecs and formats have a few letters, messages a sentence or two.
+// Limits for texts: names of codecs and formats, messages of failures, and
+// words of backends about damage.
 constexpr size_t kMaxNameBytes = 64;
 constexpr size_t kMaxMessageBytes = 512;
 constexpr size_t kMaxWordsBytes = 480;
@@ -126,8 +127,8 @@ Result<ClaimedFailure> ValidateFailure(
     case Code::kInternal:
       return ClaimedFailure{Status(code, message)};
     case Code::kBackendMisbehaved:
-      // Bulkhead's own code in the worker reports in this way that the vendor's
-      // code misbehaved.
+      // With this code, Bulkhead's own code in the worker reports that the
+      // vendor's code misbehaved.
       return Violation(message.c_str());
     default:
       return Violation("it reported a failure that it cannot know of");

@@ -15,34 +15,37 @@
 
 namespace bulkhead::worker_protocol {
 
-// Checks the first message of a worker: an error unless the worker speaks this
-// version of the protocol. kResourceExhausted, with the worker's words, if it
-// is `shared` and refuses the session.
+// Checks a worker's first message. Returns kBackendMisbehaved unless the worker
+// speaks this version of the protocol. Returns kResourceExhausted, with the
+// worker's words, if it serves several sessions (`shared`) and refuses this
+// one.
 Status ValidateHello(ipc::ReceivedMessage& hello_untrusted, bool shared);
 
-// Checks what a worker says about an opened video stream, before anything else
-// sees it: sizes within the limits, ratios with sane denominators, texts short
-// and printable. An error means that the worker broke the protocol. The reader
-// must be over private memory; call inside ipc::ReadCatching.
+// Checks a worker's answer to opening a video stream before anything else uses
+// it: sizes must be within the limits and ratios sane. Texts are made short and
+// printable. An error means that the worker broke the protocol. The reader must
+// be over private memory; call inside ipc::ReadCatching.
 Result<VideoMetadata> ValidateOpened(
     ipc::schema::Opened::Reader opened_untrusted, const Limits& limits);
 
-// Checks the failure that a worker answered with. A worker may blame the input,
-// the request or its own means. It may not claim what only the host can know,
-// that it died, was late or broke the protocol; such a claim is an error of the
-// outer Result. The reader must be over private memory; call inside
-// ipc::ReadCatching.
+// A failure that a worker has reported, after it was checked.
 struct ClaimedFailure {
   Status status;
 };
+// Checks a failure that a worker has reported. A worker may blame the input,
+// the request, its backend, a lack of resources or a bug of Bulkhead. It may
+// not report what only the host can know, such as that it died, was late or was
+// cancelled. Such a report breaks the protocol, and is an error of the outer
+// Result. So is kBackendMisbehaved: the vendor's code broke bulkhead_backend.h.
+// The reader must be over private memory; call inside ipc::ReadCatching.
 Result<ClaimedFailure> ValidateFailure(
     ipc::schema::Failure::Reader failure_untrusted);
 
-// Returns what a backend said about damage: one printable line of at most 480
+// Returns a backend's words about damage as one printable line of at most 480
 // bytes. The text must be in private memory.
 std::string CleanWords(capnp::Text::Reader words_untrusted);
 
-// Returns the sign of damage or of a note, nullopt if there is no such sign.
+// Returns the sign of damage or of a note; nullopt for a value that is no sign.
 std::optional<ipc::DamageSign> SignIfKnown(ipc::schema::Sign sign_untrusted);
 
 }  // namespace bulkhead::worker_protocol

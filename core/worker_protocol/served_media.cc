@@ -13,14 +13,14 @@
 namespace bulkhead::worker_protocol {
 namespace {
 
-// Bounds on the reads of an honest worker between two of its answers. The
-// worker goes through the media a few times (it opens the file anew, and looks
-// for the end), and back and forth for each of the thousand packets of one part
-// of an index.
+// Bounds on the requests of an honest worker between two of its answers. It
+// goes through the media a few times, since it opens the file anew and looks
+// for the end. It also jumps back and forth for each of the thousand packets of
+// one part of an index.
 constexpr uint64_t kMostPasses = 8;
 constexpr uint64_t kMostJumps = 8192;
 
-// Turns an exception of the reader into an error, so that no request of the
+// Calls the reader. Turns its exceptions into errors, so that no request of the
 // worker is left half answered.
 Result<size_t> ReadFrom(const SourceReader& reader, uint64_t offset,
                         std::span<std::byte> out) {
@@ -55,7 +55,7 @@ Status ServedMedia::Serve(uint64_t offset_untrusted,
                       " bytes again and again; decode it from a file or from "
                       "memory");
   }
-  // Beyond the media there are no bytes, as in a file.
+  // A request beyond the end of the media gets no bytes, as in a file.
   const uint64_t offset = std::min(offset_untrusted, reader_->bytes);
   const auto window = region_.writable_bytes()
                           .subspan(ipc::kWindowDataOffset)
@@ -64,8 +64,8 @@ Status ServedMedia::Serve(uint64_t offset_untrusted,
   for (size_t filled = 0; filled < window.size();) {
     const auto rest = window.subspan(filled);
     const Result<size_t> got = ReadFrom(*reader_, offset + filled, rest);
-    // A reader that was slow, or that the application made fail, is why it
-    // cancels.
+    // Checked before the reader's result, since an application that cancels may
+    // make its reader fail.
     if (cancelled_ && cancelled_()) {
       return Status(Code::kCancelled,
                     "the application cancelled the call while its reader read");

@@ -11,39 +11,40 @@
 
 namespace bulkhead::worker_protocol {
 
-// Serves media that has no descriptor, because a reader of the application has
-// it, to one worker: a window of shared memory (layout in
-// ipc/media_window_layout.h) that the host fills on the worker's request, while
-// it waits for that worker.
+// Serves media to one worker if the media has no descriptor, because a reader
+// of the application has it (SourceReader). The worker asks for an offset; the
+// host fills a window of shared memory (ipc/media_window_layout.h) while it
+// waits for that worker.
 //
-// Trust: the worker may ask for any offset at any time. It gets what the reader
-// returns for offsets within the media, and nothing else; it can only read the
-// window, which holds media alone. So all that a hostile worker can do is to
-// make the reader work, and how often is bounded. The reader belongs to the
-// application: its failure is an error of the call and never the worker's
+// Trust: the worker may ask for any offset at any time, but can only read the
+// window, which holds nothing but media. So a hostile worker can only make the
+// reader work, and the number of requests is bounded. The reader belongs to the
+// application. If it fails, that is an error of the call and not the worker's
 // fault.
 //
-// Not thread-safe.
+// Owned by the WorkerLink. Not thread-safe.
 class ServedMedia {
  public:
-  // `reader` must outlive the object. `cancelled` is asked after each read, and
-  // returns true to end the call of the application; empty: nothing ends it.
+  // `reader` must outlive the ServedMedia. `cancelled` is called after each
+  // read, and returns true if the application's call is to end; it may be
+  // empty.
   static Result<ServedMedia> Create(const SourceReader& reader,
                                     std::function<bool()> cancelled = {});
 
-  // Returns the descriptor of the window, to send to the worker; -1 once it was
-  // closed.
+  // Returns the window's descriptor, to send to the worker; -1 after
+  // CloseDescriptor().
   int fd() const { return region_.fd(); }
   void CloseDescriptor() { region_.CloseDescriptor(); }
 
-  // Fills the window with the media from an offset on, with nothing beyond its
-  // end, and marks it as filled; the caller wakes the worker. Returns
-  // kBackendMisbehaved for a request that no honest worker makes,
-  // kInvalidArgument if the reader failed, and kCancelled; then the window is
-  // not marked, and the worker waits for it in vain.
+  // Fills the window with media from `offset_untrusted` on, up to the end of
+  // the media, and marks the window as filled; the caller then wakes the
+  // worker. Returns kBackendMisbehaved for a serial that does not follow the
+  // last one, kResourceExhausted for too many requests, kInvalidArgument if the
+  // reader failed, and kCancelled. After an error, the window is not marked,
+  // and the worker waits for it in vain.
   Status Serve(uint64_t offset_untrusted, uint32_t serial_untrusted);
-  // Records that the worker has answered a request, after which the worker may
-  // read as often again.
+  // Records that the worker has answered a request of the host. It may then
+  // read again as often as before.
   void Progressed() { reads_ = 0; }
 
  private:

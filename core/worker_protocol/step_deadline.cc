@@ -18,8 +18,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr size_t kMaxThreads = 256;
-// A further wait is not worth while if it is shorter than the timeout divided
-// by this.
+// The host does not wait again for less than this fraction of the timeout.
 constexpr int kSlices = 16;
 
 nanoseconds Bounded(std::chrono::milliseconds timeout) {
@@ -70,10 +69,12 @@ bool StepDeadline::GoesOn(Clock::time_point now) {
   if (now < next_) return true;
   late_ += now - next_;
   if (!before_) before_ = read_();
+  // The first quarter has passed.
   if (now < end_) {
     next_ = end_;
     return true;
   }
+  // The timeout has passed. The delays extend it by at most another timeout.
   const Clock::time_point until = end_ + std::min(timeout_, Waited() + late_);
   if (until - now < timeout_ / kSlices || until <= now) return false;
   next_ = until;

@@ -14,53 +14,53 @@
 
 namespace bulkhead::worker_protocol {
 
-// The time for which each thread of a process, by thread id, was ready to run
-// but had no processor. Empty if the times are unknown.
+// For each thread of a process, by thread id: the time for which it was ready
+// to run but had no processor. Empty if the times are unknown.
 using RunDelays = std::map<pid_t, std::chrono::nanoseconds>;
 
-// Reads the delays that the kernel counts (/proc/PID/task/TID/schedstat) of at
-// most 256 threads. The kernel counts a wait when it ends, so a thread that has
-// not got a processor yet has no delay.
+// Reads the delays of at most 256 threads from the kernel
+// (/proc/PID/task/TID/schedstat). The kernel adds a wait only when the wait
+// ends. So if a thread is waiting for a processor now, this wait is not
+// included.
 RunDelays ReadRunDelays(pid_t pid);
 
 // Returns the name of a deadline in messages: "the deadline open (--limit
 // open-ms=N)".
 std::string NameOf(std::chrono::milliseconds Deadlines::*step);
 
-// Decides when a worker is too late with a step. On an overloaded machine the
-// step may take longer: by the time that the worker's most delayed thread
-// waited for a processor, and by the time that the host itself came late to
-// look, together at most by one more timeout.
+// Decides when a worker is too late with a step. A worker on an overloaded
+// machine gets more time: as much as its most delayed thread has waited for a
+// processor, and as much as the host itself was late to call GoesOn(). Both
+// together are at most one more timeout.
 //
 //     StepDeadline deadline(timeout, [pid] { return ReadRunDelays(pid); });
 //     do {
 //       if (AwaitReply(deadline.next())) return;
 //     } while (deadline.GoesOn());
 //
-// A worker that reports progress within a long step is given the timeout anew:
+// A worker that reports progress within a long step gets a new timeout:
 //
 //     if (progressed) deadline.Renew(timeout);
 //
-// The renewals of a step end kMostTimeouts timeouts after it began, so that a
-// worker that reports a little progress for ever is late too.
+// Renewals end kMostTimeouts timeouts after the beginning of the step. So a
+// worker that reports a little progress for ever is late in the end, too.
 //
-// The delays of the worker are read after a quarter of the timeout and again at
-// its end, and the waits between the two readings count. A step that is done in
-// the first quarter costs nothing more.
+// The worker's delays are read after a quarter of the timeout and again at its
+// end; the difference counts. A step that is done within the first quarter
+// costs nothing more.
 //
-// Times are by CLOCK_MONOTONIC, which stands still while the machine is
-// suspended and does not follow leaps of the wall clock: neither takes time
-// from a step.
+// Times are by CLOCK_MONOTONIC. It stands still while the machine is suspended,
+// and ignores changes of the wall clock, so neither takes time from a step.
 //
-// Trust: a hostile worker can make its threads wait for each other, and gains
-// no more than the second timeout by that. Not thread-safe.
+// Trust: a hostile worker can make its threads wait for each other, which gains
+// it at most the second timeout. Not thread-safe.
 class StepDeadline {
  public:
   using Clock = std::chrono::steady_clock;
   using Read = std::function<RunDelays()>;
 
-  // An honest step of many parts takes seconds. A step on a slow machine that
-  // needs more than this can be given a longer timeout.
+  // The bound on all timeouts of a step. An honest step with many parts takes
+  // seconds, and a longer timeout can be set for slow machines.
   static constexpr int kMostTimeouts = 100;
 
   StepDeadline(std::chrono::milliseconds timeout, Read read)
@@ -68,38 +68,38 @@ class StepDeadline {
   StepDeadline(std::chrono::milliseconds timeout, Read read,
                Clock::time_point now);
 
-  // Returns the time until which to wait before calling GoesOn().
+  // Returns the time until which to wait for the worker. Then call GoesOn().
   ipc::Deadline next() const { return ipc::Deadline::At(next_); }
-  // Returns false if the worker is too late. May be called at any time.
+  // Returns whether the worker still has time. May be called at any time.
   bool GoesOn() { return GoesOn(Clock::now()); }
   bool GoesOn(Clock::time_point now);
-  // Adds time for which the worker had to wait for the host.
+  // Extends the deadline by time for which the worker had to wait for the host.
   void Extend(Clock::duration by) {
     began_ += by;
     end_ += by;
     next_ += by;
   }
-  // Begins a timeout of this length now, unless the step has used up
-  // kMostTimeouts of them.
+  // Starts a new timeout of this length now, unless the step has used up
+  // kMostTimeouts timeouts.
   void Renew(std::chrono::milliseconds timeout) {
     Renew(timeout, Clock::now());
   }
   void Renew(std::chrono::milliseconds timeout, Clock::time_point now);
-  // Returns true if the step had no renewal left when it made progress.
+  // Returns true if Renew() was refused because the timeouts were used up.
   bool used_up() const { return used_up_; }
 
  private:
-  // Returns the delay of the most delayed thread since the first look.
+  // Returns the delay of the most delayed thread since before_ was read.
   std::chrono::nanoseconds Waited() const;
 
   std::chrono::nanoseconds timeout_;
   const Read read_;
-  Clock::time_point began_;  // of the step, not of the timeout
+  Clock::time_point began_;  // beginning of the step, not of the timeout
   bool used_up_ = false;
-  Clock::time_point end_;             // end of the timeout, without overload
-  Clock::time_point next_;            // the time of the next look
-  std::optional<RunDelays> before_;   // delays at the first look
-  std::chrono::nanoseconds late_{0};  // lateness of the looks
+  Clock::time_point end_;             // end of the timeout without extra time
+  Clock::time_point next_;            // when to call GoesOn() next
+  std::optional<RunDelays> before_;   // delays in the first quarter, once read
+  std::chrono::nanoseconds late_{0};  // time by which GoesOn() was called late
 };
 
 }  // namespace bulkhead::worker_protocol

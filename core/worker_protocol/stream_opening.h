@@ -19,11 +19,10 @@ namespace bulkhead::worker_protocol {
 
 using BackendOptions = std::span<const std::pair<std::string, std::string>>;
 
-// The part of the request to open a stream that every kind of stream has in
-// common.
+// The part of a request to open a stream that video and audio have in common.
 struct StreamOpening {
   ipc::schema::StreamKind kind;
-  // nullopt: the stream of the kind that `stream_choice` names.
+  // The index of the stream; nullopt for the one that `stream_choice` selects.
   std::optional<int> stream_index;
   StreamChoice stream_choice;
   uint32_t threads;  // 0: the decoder chooses
@@ -33,18 +32,19 @@ struct StreamOpening {
   std::string name_hint;     // base name, for choosing a demuxer
   int64_t media_bytes = 0;
   const Limits& limits;
-  // How long a backend may return BULKHEAD_AGAIN from every call.
+  // The time for which a backend may return BULKHEAD_AGAIN from every call.
   std::chrono::milliseconds patience{5'000};
   AllowedMedia allowed = {};
 };
 
-// Returns kInvalidArgument for options that are too many or too long for a
-// request.
+// Returns kInvalidArgument if there are too many options, or if they are too
+// long, for one request.
 Status ValidateBackendOptions(BackendOptions options);
 
-// Returns the most words that the request needs. With options and lists that
-// were validated, and a name of a file, a request and what OutputWords() adds
-// fit a record of the ring.
+// Returns the largest number of words that WriteOpening() needs. If options and
+// lists were validated and the name is a file's, the request fits one record of
+// the ring, together with the words that OutputWords() adds for the output
+// options.
 size_t OpeningWords(const StreamOpening& opening);
 void WriteOpening(const StreamOpening& opening, ipc::schema::Open::Builder out);
 

@@ -22,8 +22,8 @@ std::optional<double> Duration(const StreamTiming& timing,
 
 std::optional<uint64_t> FrameCount(const StreamTiming& timing,
                                    std::optional<double> fps) {
-  // A header may claim a duration of years. Beyond this number of frames a
-  // double is not exact.
+  // A header may claim any duration. A double is not exact beyond this number
+  // of frames.
   constexpr double kMostFrames = 1e15;
   if (timing.frame_count_from_content) return timing.frame_count_from_content;
   if (timing.frame_count_from_header) return timing.frame_count_from_header;

@@ -44,7 +44,8 @@ WorkerChannel::WorkerChannel(ipc::OwnedRegion requests,
       writer_(requests_.writable_bytes(), worker_header(),
               ipc::RingGeometry::kRequestRingBytes),
       reader_(replies_.bytes(), header(), ipc::RingGeometry::kReplyRingBytes) {
-  // An event loop never publishes that it sleeps.
+  // An event loop does not publish when it sleeps. Its header always says that
+  // it does.
   if (wake_host_) {
     header()->sleeping.store(static_cast<uint32_t>(ipc::WakeReason::kRecord));
   }
@@ -133,7 +134,8 @@ ipc::Expected<bool> WorkerChannel::TryRead() {
 }
 
 ipc::Expected<Status> WorkerChannel::Take(const TakeReply& take) {
-  // Room is made by TryRead(); the worker may go on while the reply is judged.
+  // TryRead() has made room in the ring. The worker can use it while the reply
+  // is validated.
   ipc::WakePeer(header(), worker_header(), ipc::WakeReason::kRoom);
   const ipc::CopiedMessage reply = *std::exchange(reply_, std::nullopt);
   return ipc::ReadCatching(

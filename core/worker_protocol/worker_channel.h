@@ -21,15 +21,17 @@
 
 namespace bulkhead::worker_protocol {
 
-// The number of words that any request without text fits into.
+// A number of words in which any request without text fits.
 inline constexpr size_t kSmallRequestWords = 64;
 
 // The host's end of the memory that it shares with one worker: the ring of
-// requests and the ring of replies, with the words by which each side wakes the
-// other. Sessions in the application and health checks in bulkheadd speak to
-// their workers through it. Nothing here waits: a session blocks in an
-// ipc::Waiter, a health check returns to its event loop, and both then come
-// back for the reply. Only an event loop needs a descriptor for that.
+// requests, the ring of replies, and the words by which each side wakes the
+// other. Sessions in the application and health checks in bulkheadd talk to
+// their workers through it.
+//
+// Nothing here waits. A session blocks in an ipc::Waiter, and a health check
+// returns to its event loop; both come back when there may be a reply. Only an
+// event loop needs a descriptor for that (wake_fd()).
 //
 //     ASSIGN_OR_RETURN(auto channel, WorkerChannel::Create(Host::kThread));
 //     SendAttach(channel->descriptors(media_fd), MediaAccess::kDirect, send);
@@ -39,12 +41,12 @@ inline constexpr size_t kSmallRequestWords = 64;
 //     channel->Take([](Reply::Reader reply_untrusted) { ... });
 //
 // Trust: the worker is hostile. It can write any bytes into the ring of replies
-// at any time; a reply is copied into private memory before anything reads it,
-// and a copy that is malformed is an error. The worker cannot write the ring of
-// requests.
+// at any time. So a reply is copied into private memory before anything reads
+// it, and a malformed copy is an error. The worker cannot write into the ring
+// of requests.
 //
-// Failure: an ipc::Error, and a Status of Request() and Grant(), means that the
-// worker broke the protocol; the message is a clause ("it ...") for the caller
+// Failure: an ipc::Error, or an error of Request() or Grant(), means that the
+// worker broke the protocol. The message is a clause ("it ...") for the caller
 // to complete. The caller then ends the worker and stops using the channel.
 //
 // Owned by the session or the health check. Not thread-safe.
@@ -60,69 +62,76 @@ class WorkerChannel {
     kServed,  // the descriptor is a ServedMedia, which the host fills
   };
 
+  // How the host waits for replies.
   enum class Host {
     kThread,     // sleeps in an ipc::Waiter
     kEventLoop,  // watches wake_fd()
   };
 
-  // Errors come from creating memory and descriptors.
+  // Fails only if memory or a descriptor cannot be created.
   static Result<std::unique_ptr<WorkerChannel>> Create(Host host);
   WorkerChannel(const WorkerChannel&) = delete;
   WorkerChannel& operator=(const WorkerChannel&) = delete;
 
-  // Return the descriptors that SendAttach() sends: of the rings, of the
-  // window, of the media, and wake_fd() if there is one. A worker can map the
-  // first three only (ipc/descriptors.h), so that it cannot map the media. In
-  // the place of a window that is not there is a ring, and in the media's place
-  // of a served session the window.
+  // Return the descriptors for SendAttach(): the two rings, the window, the
+  // media, and wake_fd() if there is one. A worker can map only the first three
+  // (ipc/descriptors.h), so it cannot map the media. Without a window,
+  // descriptors() repeats a ring as the third. With a window,
+  // served_descriptors() repeats the window as the fourth, since there is no
+  // descriptor of the media.
   std::vector<int> descriptors(int media_fd) const;
   std::vector<int> served_descriptors(int window_fd) const;
-  // Sends a worker its rings and its media. Returns what `send` returns.
+  // Sends a worker its rings and its media. Returns the result of `send`.
   static Status SendAttach(std::span<const int> descriptors, MediaAccess access,
                            const SendMessage& send);
-  // Closes the descriptors of the rings, which were sent and stay mapped.
+  // Closes the descriptors of the rings after they were sent. The rings stay
+  // mapped.
   void CloseDescriptors();
-  // Sends a worker a pool of this shape, whose descriptor is `pool_fd`; the
-  // request attachPool must follow. Returns what `send` returns.
+  // Sends a worker a pool with these slots, whose descriptor is `pool_fd`. The
+  // request attachPool must follow. Returns the result of `send`.
   static Status SendPool(uint32_t slot_count, uint64_t slot_bytes, int pool_fd,
                          const SendMessage& send);
-  // Says to the worker that the session is over. A worker that serves this
-  // session alone ends. No request may follow.
+  // Marks the session as over and wakes the worker. A worker that serves only
+  // this session ends. No request may follow.
   void Close();
 
-  // Writes one request of at most `max_words` and wakes the worker. Fails when
-  // the ring is full: the host never has so many requests in flight that a
-  // worker which reads them could leave the ring full.
+  // Writes one request of at most `max_words` and wakes the worker. Fails if
+  // the ring is full: the host never has so many requests in flight that the
+  // ring of an honest worker could be full.
   Status Request(size_t max_words, const FillRequest& fill);
-  // Grants the worker every free slot of `pool`. A worker that sleeps has
-  // filled all slots that it had before. It is woken once half of its slots are
-  // to be filled, so that whoever takes one ready frame after the other makes
-  // few system calls. Call Wake() before waiting for a reply.
+  // Grants the worker every free slot of `pool`. Wakes the worker only when at
+  // least half of the granted slots came after the last wake. So a caller that
+  // takes one ready frame after the other costs few system calls. A worker
+  // sleeps only when it has filled all slots. Call Wake() before waiting for a
+  // reply.
   Status Grant(FramePool& pool);
   // Returns the number of grants so far.
   uint32_t grants() const { return grants_; }
 
-  // Copies the next reply out of the ring. Returns false if there is none yet.
+  // Copies the next reply out of the ring. Returns false if there is no reply
+  // yet.
   ipc::Expected<bool> TryRead();
-  // Hands the reply that TryRead() copied to `take`, which validates it, and
-  // returns what `take` returns. The error is for a malformed reply.
+  // Passes the reply that TryRead() has copied to `take`, which validates it,
+  // and returns the result of `take`. An error of the Expected is for a
+  // malformed reply.
   ipc::Expected<Status> Take(const TakeReply& take);
 
-  // Wakes the worker if it sleeps, for grants and after memory that it waits
-  // for was filled.
+  // Wakes the worker if it sleeps. Needed after grants, and after a window of
+  // media was filled.
   void Wake();
-  // The header in which the host publishes what it sleeps for.
+  // Returns the header that the host writes. It says what the host sleeps for.
   ipc::RegionHeader* header() const {
     return ipc::HeaderOf(requests_.writable_bytes());
   }
-  // The header that the worker writes.
+  // Returns the header that the worker writes.
   const ipc::RegionHeader* worker_header() const {
     return ipc::HeaderOf(replies_.bytes());
   }
-  // Becomes readable for every reply, for an event loop; -1 for a thread.
+  // Returns a descriptor for an event loop, which becomes readable for every
+  // reply; -1 for a thread.
   int wake_fd() const { return wake_host_.get(); }
-  // Makes wake_fd() unreadable again. Call it before TryRead(): a reply that
-  // comes later makes wake_fd() readable again, so that none is missed.
+  // Makes wake_fd() unreadable again. Call this before TryRead(): any later
+  // reply makes wake_fd() readable again, so no reply is missed.
   void ClearWake();
 
  private:
@@ -137,7 +146,7 @@ class WorkerChannel {
   ipc::RingWriter writer_;
   ipc::RingReader reader_;
   uint32_t grants_ = 0;
-  size_t grants_since_wake_ = 0;
+  size_t grants_since_wake_ = 0;  // grants that the worker was not woken for
   std::optional<ipc::CopiedMessage> reply_;  // copied, not yet taken
 };
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The control protocols. Each consists of plain messages over a SOCK_SEQPACKET
 # socket, with descriptors beside them. One message is one packet of at most 64
-# KiB. There is no RPC layer, since a hostile peer could make one use resources
-# without bound.
+# KiB. There is no RPC layer, since a hostile peer could make an RPC layer use
+# resources without bound.
 #
 # A comment stands below the declaration that it describes. "Descriptor: ..."
 # names the descriptor that travels with a message; a message without that
@@ -16,8 +16,8 @@ using Types = import "types.capnp";
 using Session = import "session.capnp";
 
 # --- application <-> bulkheadd: both trusted ---------------------------------
-# A connection carries one request and one answer at a time. A thread that would
-# have to wait for the answer to another thread opens a further connection with
+# A connection carries one request and one answer at a time. A thread that finds
+# the connection in use by another thread opens a further connection with
 # `connect`.
 #
 # Operators (the command line, bulkhead/operators.h) send describeHost,
@@ -39,11 +39,11 @@ struct HostRequest {
     # Answered by backends.
     openSession @3 :OpenSession;
     # Starts a session, and its backend if needed. Descriptors: the request
-    # region, the reply region, and what else Attach has, which bulkheadd
-    # sends to the worker once every thread of the worker is under the
+    # region, the reply region, and the further descriptors of Attach. bulkheadd
+    # sends them to the worker once every thread of the worker is under the
     # stage 2 filter. Answered by sessionStarted, poisoned, describeFirst or
-    # failed. If the connection is closed before it brings another request,
-    # bulkheadd closes a session that it has answered with: nobody read it.
+    # failed. If the connection is closed before its next request, bulkheadd
+    # closes the session that it has just started: nobody read the answer.
     sessionExit @4 :SessionEnd;
     # Reports that the worker of a session has ended, or that the host gives the
     # worker up. Answered by exit as soon as bulkheadd knows how the worker
@@ -61,14 +61,14 @@ struct HostRequest {
     # Registers the backends at a path, whatever the autoload switch says, and
     # starts them. Answered by loaded or failed.
     endWorker @9 :EndWorker;
-    # Waits for the end of a session's worker. Answered by ended.
+    # Ends a session's worker, or waits for its end. Answered by ended.
     frameDelivered @10 :DeliveredFrame;
-    # Says, after a worker has died, that a later worker delivered this frame:
-    # the input is not to blame for the deaths at this position. Answered by
-    # configured.
+    # Reports that a worker delivered this frame after an earlier worker had
+    # died at it: the input is not to blame for the deaths at this position.
+    # Answered by configured.
     command @11 :BackendCommand;
-    # A command of an operator. Answered by configured or failed; for a reload,
-    # once it is decided which version serves from now on.
+    # A command of an operator. Answered by configured or failed; a reload is
+    # answered once bulkheadd knows which version serves from now on.
     nextEvents @12 :EventsRequest;
     # Answered by events. The sender sends no other request on this connection
     # before the answer.
@@ -79,20 +79,21 @@ struct HostRequest {
     describeHost @14 :Void;
     # Answered by host.
     crashOutcome @15 :CrashOutcome;
-    # Says what became of sessions whose worker ended, for the crash records of
-    # those ends. Answered by configured.
+    # Reports the outcome for sessions whose workers ended, for the crash
+    # records of those ends. Answered by configured.
     shadow @16 :Shadow;
-    # Has a worker of another device decode the media of a session as well.
-    # Descriptors: the media, unless `leftOut` is set; a socket over which the
-    # application sends a ShadowedFrame for each frame of the session, and which
-    # it closes after the last one. Once no hashes are needed any more, bulkheadd
-    # closes the socket for writing. Answered by configured at once, whatever
-    # becomes of the shadow.
+    # Asks for a shadow: a worker of another device decodes the media of a
+    # session as well. Descriptors: the media, unless `leftOut` is set; then a
+    # socket. Over the socket the application sends a ShadowedFrame for each
+    # frame of the session, and closes the socket after the last frame. Once
+    # bulkheadd needs no more hashes, it shuts down its direction of the socket.
+    # Answered by configured at once, before it is known whether the shadow
+    # works.
     findDevice @17 :Text;
     # The name of a device. Starts nothing. Answered by deviceFound or failed.
     failedOver @18 :FailedOver;
-    # Says that a stream goes on on another device, or that it fails there too.
-    # Answered by configured.
+    # Reports that a stream continues on another device, or that it failed there
+    # as well. Answered by configured.
     attachPool @19 :AttachPool;
     # Sends the worker of a session its frame pool. Descriptor: the pool's memfd,
     # unless bulkheadd has kept it. Answered by configured or failed.
@@ -101,21 +102,21 @@ struct HostRequest {
 
 struct EndWorker {
   enum How {
-    await @0;  # it is said to have ended
-    kill @1;  # it broke the protocol, or was late
+    await @0;  # wait only: the worker seems to have ended
+    kill @1;  # kill it: it broke the protocol, or was late
     close @2;  # the session is over, as with closeSession
     lacking @3;
-    # It says that something ran out. If that can be the tasks of its backend,
-    # bulkheadd ends the workers that have too many, and this one, which is
-    # not to blame, and answers `ended` once there are some again. Otherwise
-    # the worker lives.
+    # The worker reported that a resource ran out. If its backend may have run
+    # out of tasks (processes and threads), bulkheadd ends the workers that have
+    # too many, and this worker, which is not to blame. It answers `ended` once
+    # there are free tasks again. Otherwise the worker lives.
   }
   session @0 :UInt64;
   how @1 :How;
   patienceMs @2 :UInt32;
-  # The time after which `ended` is answered although the worker lives. For
-  # `await`, up to twice as long if the worker had to wait for a processor, and
-  # anew as long as it has fewer threads each time.
+  # The time after which `ended` is answered even if the worker lives. For
+  # `await`, up to twice as long if the worker had to wait for a processor. The
+  # time starts anew each time the worker has fewer threads than before.
 }
 
 struct AttachPool {
@@ -123,8 +124,8 @@ struct AttachPool {
   slotCount @1 :UInt32;
   slotBytes @2 :UInt64;
   keptFor @3 :UInt64;
-  # The session whose worker had the pool before, which is not closed yet; 0 if
-  # the descriptor comes with this message.
+  # The session, not closed yet, whose worker had the pool before: bulkheadd has
+  # kept its descriptor. 0 if the descriptor comes with this message.
 }
 
 struct Shadow {
@@ -139,14 +140,15 @@ struct Shadow {
   key @4 :UInt64;
   # The key of the hashes (core/control/picture_hash.h).
   stepMs @5 :UInt32;
-  # The time that each step of the worker may take, in milliseconds, and the time
-  # that it has to catch up once the application has closed the stream.
+  # The time in milliseconds that each step of the worker may take, and that the
+  # worker has to catch up once the application has closed the stream.
   workerBytes @6 :UInt64;
   sharedBytes @7 :UInt64;
   # As in OpenSession.
   leftOut @8 :Text;
-  # Why a stream that was drawn has no shadow, for people. If it is not empty,
-  # there is no `open`; the frames are counted all the same.
+  # The reason why a stream that was drawn gets no shadow, for people; empty if
+  # it gets one. If it is not empty, there is no `open`, and the frames are only
+  # counted.
 }
 
 struct ShadowedFrame {
@@ -162,12 +164,14 @@ struct ShadowedFrame {
   # True for a frame of VideoDecoder::Next().
   damaged @5 :Bool;
   ended @6 :Bool;
-  # True if this is no frame: `number` frames have come, and the stream ended.
+  # True if this message is about no frame: the stream ended after `number`
+  # frames.
   notSent @7 :UInt64;
-  # The frames since the last message that could not be sent.
+  # The number of frames since the last message whose messages could not be
+  # sent.
   closed @8 :Bool;
-  # True if this is no frame: the application has closed the stream, and only
-  # `notSent` counts.
+  # True if this message is about no frame: the application has closed the
+  # stream, and only `notSent` has a meaning.
 }
 
 struct ShadowReport {
@@ -238,7 +242,7 @@ struct Event {
   text @7 :Text;
   # Details for people.
   exit @8 :Types.ExitReport;
-  # How the worker ended. Only for workerEnded.
+  # The report of the worker's end. Only for workerEnded.
 }
 
 struct HostDescription {
@@ -254,11 +258,11 @@ struct HostDescription {
   backends @5 :List(RunningBackend);
   writtenOff @6 :List(WrittenOffWorker);
   counts @7 :List(BackendCounts);
-  # One for each name of a backend that was counted.
+  # One entry for each name of a backend that was counted.
 }
 
 struct BackendCounts {
-  # What bulkheadd has counted of a backend since bulkheadd started: see
+  # The counts of a backend since bulkheadd started: see
   # core/include/bulkhead/backend_counts.h.
   backend @0 :Text;
   starts @1 :UInt64;
@@ -267,11 +271,12 @@ struct BackendCounts {
   frames @4 :UInt64;
   sessionMs @5 :Int64;
   workerEnds @6 :List(UInt64);
-  # By bulkhead::WorkerEnd.
+  # Indexed by bulkhead::WorkerEnd.
   recoveries @7 :List(UInt64);
-  # By DurationCounts::kBounds; the last is for those above all bounds.
+  # Indexed by DurationCounts::kBounds; the last count is for recoveries above
+  # all bounds.
   recoveryUs @8 :Int64;
-  # Their sum, in microseconds.
+  # The sum of the recoveries' durations, in microseconds.
   poisonedInputs @9 :UInt64;
   refusedStreams @10 :UInt64;
   failovers @11 :UInt64;
@@ -279,8 +284,8 @@ struct BackendCounts {
 }
 
 struct WrittenOffWorker {
-  # A worker that bulkheadd sent SIGKILL at least two seconds ago and that has
-  # not ended.
+  # A worker that has not ended although bulkheadd sent it SIGKILL at least two
+  # seconds ago.
   backend @0 :Text;
   pid @1 :Int32;
   sinceMs @2 :UInt64;
@@ -292,7 +297,7 @@ struct RunningBackend {
   state @1 :Text;
   # In words.
   reason @2 :Text;
-  # Why the backend is in this state, for people; may be empty.
+  # The reason for the state, for people; may be empty.
   incarnation @3 :UInt32;
   # The number of times the backend was started.
   restarts @4 :UInt32;
@@ -300,13 +305,13 @@ struct RunningBackend {
   workerPids @5 :List(Int32);
   memoryBytes @6 :UInt64;
   # The memory of the backend's reaper, zygote and workers. A page that several
-  # of them share counts once for each.
+  # processes share counts once for each.
   sessions @7 :List(RunningSession);
   shadow @8 :ShadowReport;
   failovers @9 :UInt32;
-  # The number of streams that left the backend for another one.
+  # The number of streams that moved to another device (failover).
   failedFailovers @10 :UInt32;
-  # The number of streams for which the other one failed as well.
+  # The number of streams for which the other device failed as well.
 }
 
 struct RunningSession {
@@ -321,8 +326,8 @@ struct RunningSession {
   restarts @5 :UInt32;
   # The number of workers that the session has lost.
   waitingMs @6 :UInt32;
-  # How long the call lasts that waits for the session; 0 if none does. A call
-  # that began just now waits for 1.
+  # The duration of the application's call that waits for the session; 0 if no
+  # call waits. At least 1 for a call that waits.
 }
 
 struct BackendCommand {
@@ -358,10 +363,11 @@ struct HostReply {
     events @9 :Events;
     host @10 :HostDescription;
     describeFirst @11 :Text;
-    # Answers openSession without `described`: the backend does not run, and
-    # says which codecs it decodes. The application asks a worker of the device
-    # with this name what the input is, and opens the session with `described`
-    # unless the backend does not decode that.
+    # Answers an openSession without `described`: the backend does not run yet,
+    # and its manifest says which codecs it decodes. The text names a device.
+    # The application asks a worker of that device for the input's codec
+    # (Request.describe). If the backend decodes the codec, the application
+    # sends openSession again, with `described`.
     deviceFound @12 :Text;
     # Answers findDevice: the backend that has the device.
     ended @13 :Bool;
@@ -390,7 +396,7 @@ struct Configuration {
   workerDeadlineMs @8 :UInt32;
   # The time that a worker may take to start, in milliseconds.
   protocolVersion @9 :UInt32;
-  # bulkheadd refuses another version than its own (../protocol_version.h).
+  # bulkheadd refuses any version but its own (../protocol_version.h).
   autoloadRule @10 :Text;
   enabledRule @11 :Text;
   disabledRule @12 :Text;
@@ -404,8 +410,8 @@ struct Configuration {
   # Absolute paths of the files that may grant permissions. Each file may be
   # missing.
   attemptsPerPosition @16 :UInt32;
-  # The number of worker deaths at one position, with the input to blame, after
-  # which bulkheadd refuses the input there.
+  # The number of worker deaths at one position for which the input is to blame,
+  # after which bulkheadd refuses the input at this position.
   stateDirectory @17 :Text;
   # Absolute path of a directory, which need not exist. Empty: nothing is kept
   # beyond the life of bulkheadd.
@@ -425,8 +431,8 @@ struct Configuration {
 
 struct ExplicitLoad {
   path @0 :Text;
-  # Absolute path of a dist-info directory, of a directory that holds some, or
-  # of a shared object that an entry point of one of them names.
+  # Absolute path of a dist-info directory, of a directory that holds dist-info
+  # directories, or of a shared object that an entry point names.
   entryPoint @1 :Text;
   # The only entry point to load. Empty: all.
 }
@@ -434,7 +440,7 @@ struct ExplicitLoad {
 struct SearchDirectory {
   path @0 :Text;
   origin @1 :Text;
-  # Why the directory is searched, in words.
+  # The reason why the directory is searched, in words.
   builtIn @2 :Bool;
   # True if the directory belongs to Bulkhead's own installation. Its backends
   # are registered even if autoload is off.
@@ -451,11 +457,11 @@ struct OpenSession {
   # The device's name: "cpu", "openreg:1".
   alone @1 :Bool;
   # True if the session gets a worker that serves no other session, whatever the
-  # backend's worker_scope. Set for a session whose worker died, so that the
-  # session to blame shows itself.
+  # backend's worker_scope. Set for a session whose worker died: if the session
+  # is to blame, only its own worker dies again.
   input @2 :Text;
-  # Identifies what will be decoded and with which options: equal texts mean
-  # equal input.
+  # Identifies the input and the options of decoding: equal texts mean equal
+  # input.
   path @3 :Text;
   # The path of the input, for people.
   counter @4 :UInt32;
@@ -469,18 +475,19 @@ struct OpenSession {
   # The memory that the session's worker may share with the application, in
   # bytes.
   continues @8 :UInt64;
-  # The session of the same stream whose worker died after it had delivered
-  # something, or 0. If its backend was replaced meanwhile and still clones, the
-  # new session is placed there. Close that session only afterwards: a backend
+  # The earlier session of the same stream, whose worker died after it had
+  # delivered something; otherwise 0. If the earlier session's backend was
+  # replaced meanwhile and can still clone workers, it also gets the new
+  # session. So the earlier session is closed only after this request: a backend
   # that was replaced ends with its last session.
   described @9 :Bool;
-  # True if bulkheadd is not to answer describeFirst.
+  # True if bulkheadd must not answer describeFirst.
   served @10 :Bool;
   # True if the last descriptor is a window to the media: Attach.servedSession.
   end @11 :UInt32;
   # The place among the SessionEnds at which bulkheadd reports the worker's end.
   warning @12 :Text;
-  # What followers of events learn of the application, for people; may be
+  # A warning about the application, for people who follow the events; may be
   # empty.
 }
 
@@ -503,9 +510,10 @@ struct SessionStarted {
   workerPid @7 :Int32;
   # The worker's pid in the application's pid namespace.
   unattached @8 :Types.Failure;
-  # Why the worker got neither the memory nor the media: deadlineExceeded if it
-  # did not report its lock-down in time, backendMisbehaved if it broke the
-  # protocol, backendLost if it ended. Absent if it got them.
+  # The reason why the worker was sent neither memory nor media:
+  # deadlineExceeded if it did not report its lock-down in time,
+  # backendMisbehaved if it broke the protocol, backendLost if it ended. Absent
+  # if both were sent.
 }
 
 struct InputPosition {
@@ -523,11 +531,11 @@ struct PoisonedPosition {
   deaths @1 :UInt32;
   # The number of worker deaths at the position.
   last @2 :Types.ExitReport;
-  # How the last of these workers ended.
+  # The report of the end of the last of these workers.
 }
 
 struct SessionEnd {
-  # How the host saw the worker of a session end.
+  # The host's report of the end of a session's worker.
   enum Seen {
     died @0;
     late @1;  # the host killed the worker because a step took too long
@@ -538,11 +546,12 @@ struct SessionEnd {
   metMedia @2 :Bool;
   # True if the worker had been given the input.
   position @3 :InputPosition;
-  # The position of the input that the worker was asked for.
+  # The position of the input for which the worker was asked.
   attempt @4 :UInt32;
   # The number of this attempt at the position, from 1.
   cause @5 :Text;
-  # Why the host killed the worker; empty if the worker died by itself.
+  # The reason why the host killed the worker; empty if the worker died by
+  # itself.
   input @6 :SessionInput;
   request @7 :SessionRequest;
   lastMessage @8 :Text;
@@ -551,7 +560,8 @@ struct SessionEnd {
   positionText @10 :Text;
   # `position` in words.
   claimsCause @11 :Bool;
-  # True if the worker itself reported what follows the first colon of `cause`.
+  # True if the worker itself reported the text after the first colon of
+  # `cause`.
 }
 
 struct SessionInput {
@@ -577,8 +587,7 @@ struct SessionRequest {
   }
   kind @0 :Kind;
   frame @1 :UInt64;
-  # The number of the frame, for `next` and `frameAt`. Of audio: the number of
-  # the sample.
+  # The number of the frame (or audio sample), for `next` and `frameAt`.
   streamIndex @2 :Int32 = -1;
   # The absolute index of the stream that the application asked for; -1 if it
   # named none.
@@ -629,7 +638,7 @@ struct CrashOutcome {
   crashes @0 :List(UInt64);
   # The numbers of the crash records: ExitReport.crash.
   outcome @1 :Text;
-  # What became of the session, in words.
+  # The outcome for the session, in words.
 }
 
 struct FailedOver {
@@ -638,7 +647,7 @@ struct FailedOver {
   device @1 :Text;
   # The device that failed, as the application named it.
   text @2 :Text;
-  # What happened, for people.
+  # The event in one sentence, for people.
   failed @3 :Bool;
   # True if the new device failed as well. `session` may then be 0.
 }
@@ -659,8 +668,8 @@ struct SessionExit {
   # The worker's crash note, with unprintable characters removed. The signal is
   # 0 if the worker sent none.
   lackedTasks @6 :Bool;
-  # True if the tasks of the backend were used up at this end, for which other
-  # workers are to blame.
+  # True if the backend had run out of tasks (processes and threads) at this
+  # end: other workers had taken them and are to blame.
 }
 
 struct DeliveredFrame {
@@ -677,9 +686,9 @@ struct Backends {
 struct SearchedPlace {
   path @0 :Text;
   origin @1 :Text;
-  # Why the place was searched, in words.
+  # The reason why the place was searched, in words.
   outcome @2 :Text;
-  # What was found there, in words.
+  # The result of the search, in words.
 }
 
 struct KnownDevice {
@@ -694,19 +703,19 @@ struct KnownDevice {
 struct Capabilities {
   # The abilities of a device, as its backend states them.
   streams @0 :List(StreamCapability);
-  # The device decodes nothing else. Empty: not stated.
+  # The only streams that the device decodes. Empty: not stated.
   maxSessions @1 :UInt32;
-  # The largest number of sessions at once; 0 if there is no limit.
+  # The largest number of sessions at the same time; 0 if there is no limit.
   outputs @2 :UInt32;
-  # The bits of bulkhead_device.outputs.
+  # The bits of bulkhead_device.outputs (bulkhead_backend.h).
   asBefore @3 :Bool;
-  # True if `streams` is empty and stands for the list of the device
-  # before, in a DeviceList.
+  # Only in a DeviceList: True if `streams` is left empty and means the same as
+  # the list of the previous device.
 }
 
 struct StreamCapability {
   audio @0 :Bool;
-  # True for streams of audio, else of video.
+  # True for streams of audio, false for video.
   codecs @1 :List(Text);
   profiles @2 :List(Text);
   # Empty: all.
@@ -735,7 +744,7 @@ struct Backend {
   # The path of the shared object.
   state @4 :State;
   reason @5 :Text;
-  # Why the backend is in this state, for people; may be empty.
+  # The reason for the state, for people; may be empty.
   devices @6 :List(KnownDevice);
   tier @7 :Tier;
   zygotePid @8 :Int32;
@@ -759,7 +768,8 @@ struct Backend {
   startsByExec @15 :Bool;
   # True if each session loads the backend anew.
   startReason @16 :Text;
-  # Who decided that, for people; empty if startsByExec is false.
+  # The manifest or the setting that decided it, for people; empty if
+  # startsByExec is false.
   shadow @17 :ShadowReport;
 }
 
@@ -779,8 +789,8 @@ struct Diagnostic {
 struct SandboxReport {
   tier @0 :Tier;
   gaps @1 :List(SandboxGap);
-  # Why the tier is not full, and what the full tier still lacks on this
-  # machine.
+  # The reasons why the tier is not full, and the protections that even the full
+  # tier lacks on this machine.
   landlockAbi @2 :UInt32;
   # The Landlock ABI version; 0 if the kernel has no Landlock.
   ownUid @3 :Bool;
@@ -798,11 +808,11 @@ struct SandboxGap {
   missing @0 :Text;
   # The protection that is missing.
   evidence @1 :Text;
-  # What was observed.
+  # The observation that shows the gap.
   remedy @2 :Text;
-  # What an operator can do about the gap, one step per line.
+  # The steps with which an operator closes the gap, one per line.
   cost @3 :Text;
-  # What it means to leave the gap open.
+  # The consequence of leaving the gap open.
 }
 
 # --- bulkheadd <-> reaper: both trusted --------------------------------------
@@ -811,10 +821,10 @@ struct ReaperRequest {
   # bulkheadd to reaper.
   union {
     watch @0 :Int32;
-    # A worker's pid in the reaper's pid namespace, as the zygote claimed it.
-    # Answered by watched or refused.
+    # Asks the reaper to watch a worker: its pid in the reaper's pid namespace,
+    # as the zygote claimed it. Answered by watched or refused.
     kill @1 :Int32;
-    # A watched pid, to which the reaper sends SIGKILL. Not answered; the reaper
+    # Asks the reaper to send SIGKILL to a watched pid. Not answered; the reaper
     # sends exited once the process has ended.
   }
 }
@@ -823,19 +833,20 @@ struct ReaperEvent {
   # Reaper to bulkheadd.
   union {
     started @0 :Int32;
-    # The pid of the zygote in the reaper's pid namespace. Descriptor: the pidfd
-    # of the zygote. The first message.
+    # The first message: the pid of the zygote in the reaper's pid namespace.
+    # Descriptor: the pidfd of the zygote.
     watched @1 :Int32;
-    # The pid of `watch`. Descriptor: the pidfd of that process.
+    # Answers `watch`, with the same pid. Descriptor: the pidfd of that process.
     refused @2 :Int32;
-    # The pid of `watch`, which is no unwatched, unreaped child of the reaper:
-    # the zygote lied.
+    # Answers `watch`, with the same pid, if it belongs to no child of the
+    # reaper, or to a child that is watched already: the zygote lied.
     exited @3 :Exited;
     # A watched process, or the zygote, has ended and was reaped.
     starved @4 :Int32;
-    # In place of `watched` and of `started`: the descriptor cannot be sent now,
-    # because other programs of the user have too many in flight. bulkheadd may
-    # send the same `watch` again; in place of `started`, the reaper ends.
+    # Sent instead of `watched` or `started` if the descriptor cannot be sent
+    # now, because other programs of the user have too many descriptors in
+    # flight. Instead of `watched`: bulkheadd may send the same `watch` again.
+    # Instead of `started`: the reaper ends.
   }
 }
 
@@ -874,8 +885,8 @@ struct CloneWorker {
   # True if bulkheadd gives the worker its socket, as descriptor kWorkerSocketFd
   # of ipc/descriptors.h, when the worker installs its last filter.
   reserve @6 :Bool;
-  # True if the worker may start tasks where workers with the media of others
-  # have taken all that they may have.
+  # True if the worker may use the tasks (processes and threads) that are
+  # reserved for the case that workers with media have used up all others.
 }
 
 struct ZygoteEvent {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The lock-down of one backend: what core/supervisor/sandbox compiled a sandbox policy to.
-# The reaper and the zygote install the lock-down without knowing the policy.
+# The lock-down of one backend, into which core/supervisor/sandbox compiled its
+# sandbox policy. The reaper and the zygote install the lock-down without
+# knowing the policy.
 #
 # bulkheadd writes the message into a sealed memfd before the backend starts.
 # The reader trusts the message. A comment stands below the declaration that it
@@ -29,11 +30,12 @@ struct Lockdown {
   disableSpeculation @6 :Bool;
   # True if the processes disable speculative execution features for themselves.
   notifies @7 :Bool;
-  # True if the zygote's filter has a listener. The zygote sends the listener to
-  # bulkheadd as ZygoteEvent.locked and does not keep it.
+  # True if the zygote's filter has a listener: a descriptor that receives the
+  # calls which the filter refers to bulkheadd. The zygote sends the listener
+  # with ZygoteEvent.locked and does not keep it.
   devices @8 :List(UInt64);
-  # The device numbers of the device nodes that were granted. Workers keep the
-  # descriptors of these nodes that a plugin opened while it was loaded.
+  # The device numbers of the granted device nodes. Workers inherit the
+  # descriptors of these nodes that the plugin opened while it was loaded.
 }
 
 struct Landlock {
@@ -52,8 +54,8 @@ struct PathRule {
   access @1 :UInt64;
   # The allowed accesses, as in struct landlock_path_beneath_attr.
   identity @2 :ObjectIdentity;
-  # Null for the system's libraries. Otherwise the object that bulkheadd checked:
-  # the rule is dropped if another object lies there now.
+  # The file or directory that bulkheadd checked: the rule is dropped if another
+  # one lies there now. Null for the system's libraries.
 }
 
 struct ObjectIdentity {

@@ -10,9 +10,10 @@
 # The worker answers requests in order. Between two requests it decodes ahead
 # into the slots that it was granted, as far as the last `play` allows.
 #
-# The host is trusted, so the worker checks only what memory safety needs. The
-# host validates every field of every message from the worker. A message that
-# breaks a rule of this file ends the worker with kBackendMisbehaved.
+# The host is trusted, so the worker checks only the fields on which its memory
+# safety depends. The host validates every field of every message from the
+# worker. A message that breaks a rule of this file ends the worker with
+# kBackendMisbehaved.
 #
 # Units, unless a field says otherwise: timestamps and durations are in the
 # stream time base, sizes are in bytes or pixels, and the minimum Int64 stands
@@ -26,13 +27,14 @@ using Types = import "types.capnp";
 struct Hello {
   # Worker to host, once, after the worker has completed its lock-down.
   protocolVersion @0 :UInt32;
-  # The host refuses another version than its own (../protocol_version.h).
+  # The host refuses any version but its own (../protocol_version.h).
   seccompMode @1 :UInt32;
-  # The worker's own claim, for diagnostics only. bulkheadd looks at the process
+  # The worker's own claim, for diagnostics only. bulkheadd inspects the process
   # itself before it sends the worker any media.
   exhausted @2 :Text;
-  # Not empty if a shared worker cannot serve this session: what ran out. The
-  # worker then closes the socket and serves its other sessions.
+  # The resource that ran out, if a shared worker cannot serve this session;
+  # otherwise empty. The worker then closes the socket and continues to serve
+  # its other sessions.
 }
 
 struct Attach {
@@ -46,8 +48,8 @@ struct Attach {
     # Gives the worker its frame pool. Descriptor: the pool's memfd. Sent after
     # `opened`; a later pool replaces an earlier one.
     servedSession @2 :Void;
-    # Starts a session whose media only the host can read. As `session`, but the
-    # third and the fourth descriptor are a media window
+    # Starts a session whose media only the host can read. The descriptors are
+    # the same as for `session`, but the third and the fourth are a media window
     # (../media_window_layout.h): see Reply.read.
   }
 }
@@ -65,9 +67,9 @@ struct Request {
     # Opens the media and a decoder. The first request, unless `describe` comes
     # before it. Answered by opened, openedAudio or failed.
     scan @1 :Void;
-    # Reads every packet of the stream without decoding. Answered by any number
-    # of indexChunk and one indexEnd, or by failed. Moves the position in the
-    # media, so the next play must not start onward.
+    # Reads every packet of the stream without decoding, for the index. Answered
+    # by any number of indexChunk and one indexEnd, or by failed. Moves the
+    # position in the media, so the next play must not start `onward`.
     play @2 :Play;
     # Decodes and publishes. Answered by up to maxFrames frame replies and then
     # one paused, endOfStream or failed, all with the epoch of the play. A later
@@ -76,20 +78,21 @@ struct Request {
     # Lets the worker write one slot. Not answered: the slot belongs to the
     # worker until the worker publishes it in a frame.
     attachPool @4 :Void;
-    # Makes the worker receive the framePool Attach, which the host has sent on
-    # the socket. Answered by poolAttached or failed.
+    # Makes the worker receive the Attach with `framePool`, which the host has
+    # sent on the socket. Answered by poolAttached or failed.
     describe @5 :Describe;
-    # Describes what the container declares, for streams of every kind, without
-    # a decoder. Sent instead of open or beside it. Answered by any number of
-    # described.scanned, then one described.container, then one described.stream
-    # for each stream in the order of the container; or by failed.
+    # Asks for the container's metadata about streams of every kind, without a
+    # decoder. Sent instead of open or in addition to it. Answered by any number
+    # of described.scanned, then one described.container, then one
+    # described.stream for each stream in the order of the container; or by
+    # failed.
   }
 }
 
 struct Open {
   nameHint @0 :Text;
-  # The base name of the source. It selects a demuxer by its extension where the
-  # bytes of the media are ambiguous. The worker opens no file of this name.
+  # The base name of the source. Its extension helps to select a demuxer where
+  # the bytes of the media are ambiguous. The worker opens no file of this name.
   device @1 :UInt32;
   # The ordinal of the device within the backend.
   streamIndex @2 :Int32;
@@ -111,8 +114,9 @@ struct Open {
   knownWidth @8 :UInt32;
   knownHeight @9 :UInt32;
   # The size of the upright pictures, which an earlier worker of this session
-  # found by decoding the first picture; this worker need not decode it again. 0
-  # if not known. If the size is known, output.element is a `type`.
+  # found by decoding the first picture, so that this worker need not decode the
+  # picture again. 0 if not known. If the size is known, output.element is a
+  # `type`.
   output @10 :Output;
   # The form of the frames. Video only.
   kind @11 :StreamKind;
@@ -128,8 +132,9 @@ struct Open {
   # The worker fails with resourceExhausted for media with more streams, and for
   # a larger packet of the stream.
   patienceMs @17 :UInt32;
-  # The worker fails with backendMisbehaved if the backend asks to be called again
-  # for longer than this, without taking a packet or giving a frame.
+  # The worker fails with backendMisbehaved if the backend only asks to be
+  # called again for longer than this time, without taking a packet or giving a
+  # frame.
   allowed @18 :AllowedMedia;
   # The worker fails with unsupported for a container or a stream that is not
   # allowed.
@@ -144,7 +149,7 @@ struct Output {
   element :union {
     type @0 :ElementType;
     byDepth @1 :Void;
-    # float32 for a stream with more than 8 bits per component, else uint8.
+    # float32 for a stream with more than 8 bits per component, otherwise uint8.
     native @3 :Native;
     # The planes that the decoder makes, in place of RGB. There are no
     # transforms, and pictures are not turned upright.
@@ -212,13 +217,13 @@ struct Describe {
   maxStreams @3 :UInt32;
   # The worker fails with resourceExhausted for media with more streams.
   allowed @4 :AllowedMedia;
-  # As in Open. Streams that are not allowed are described all the same, from
-  # what the container says.
+  # As in Open. Streams that are not allowed are described, too, from the
+  # container's metadata alone.
 }
 
 struct AllowedMedia {
-  # What the worker may parse and decode. A list counts only if its flag is set;
-  # otherwise everything is allowed.
+  # The containers and codecs that the worker may parse and decode. A list
+  # counts only if its flag is set; otherwise everything is allowed.
   containersAreListed @0 :Bool;
   containers @1 :List(Text);
   # Names of demuxers of libavformat, each without a comma.
@@ -230,7 +235,7 @@ struct AllowedMedia {
 struct Play {
   epoch @0 :UInt32;
   # The number of this play. Each answer carries the epoch, so that the host
-  # recognises what was decoded ahead for an older play.
+  # recognises frames that were decoded ahead for an older play.
   start :union {
     onward @1 :Void;
     # Continues with the frame after the last published one.
@@ -242,8 +247,9 @@ struct Play {
     # Starts with this sample, where the first sample of the stream has number
     # 0. Audio only, and the only start for audio.
     packet :group {
-      # Starts at the packet that an entry of the index describes, or at the
-      # beginning if a seek does not arrive at that very packet.
+      # Starts at the packet that an entry of the index describes
+      # (../index_entry.h). Starts at the beginning instead if a seek does not
+      # arrive at exactly that packet.
       timestamp @8 :Int64;
       position @9 :Int64;
       check @10 :UInt32;
@@ -280,39 +286,39 @@ struct Reply {
     paused @5 :UInt32;
     # The epoch of a play whose maxFrames have been published.
     endOfStream @6 :UInt32;
-    # The epoch of a play after whose frames the stream holds no further frame.
+    # The epoch of a play that has reached the end of the stream.
     poolAttached @7 :Void;
     # Answers attachPool.
     openedAudio @8 :OpenedAudio;
     # Answers open for audio.
     samples @9 :PublishedSamples;
-    # Takes the place of frame for audio.
+    # Sent instead of frame for audio.
     skipping @10 :Skipping;
-    # Reports progress of a play of audio before its first sample, after each
-    # further second of the stream that was decoded. The host then extends the
-    # deadline.
+    # Reports progress of a play of audio before its first sample: sent for each
+    # second of the stream that was decoded. The host then extends the deadline.
     described @11 :Described;
     # One part of the answer to describe.
     read @12 :Read;
-    # In a servedSession, at any time: asks the host to fill the media window
-    # with as many bytes from `offset` on as fit. The host does so while it
-    # waits for an answer of the worker, so the worker may wait long.
+    # Only in a servedSession, at any time. Asks the host to fill the media
+    # window with as many bytes from `offset` on as fit. The host does so only
+    # while it waits for an answer of the worker, so the worker may wait long.
     entered @13 :Entered;
-    # Says where a play that does not start onward begins. The first answer to
-    # that play. Video only.
+    # The position at which the decoding of a play begins. The first answer to a
+    # play that does not start `onward`. Video only.
     unseen @14 :Unseen;
-    # Frames that a play passed without publishing them, sent in their order
-    # among the published frames. Video only.
+    # Frames that a play passed without publishing them, sent in order among the
+    # published frames. Video only.
     lostSamples @15 :LostSamples;
-    # Damage that a play has met, sent before the samples there are published.
-    # Audio only.
+    # Damage that a play has met, sent before the samples at that place are
+    # published. Audio only.
     needsSlot @16 :NeedsSlot;
-    # A picture waits for a slot, and the decoder refers to all that are granted.
-    # The host grants another one. Only with Output.native.
+    # A picture waits for a slot, since the decoder still refers to all granted
+    # slots. The host grants another slot. Only with Output.native.
     needsPool @17 :NeedsPool;
-    # A picture waits for larger slots. The host attaches a pool in which it has
-    # room, or starts another play; the worker sends nothing until then. Only
-    # without Output.autoscale, and once for each published frame.
+    # A picture is larger than the slots. The host attaches a pool whose slots
+    # have room for the picture, or starts another play; the worker sends
+    # nothing until then. Only without Output.autoscale, and at most once for
+    # each published frame.
   }
 }
 
@@ -321,15 +327,15 @@ struct NeedsPool {
   width @1 :UInt32;
   height @2 :UInt32;
   pixelFormat @3 :Text;
-  # The shape of the picture, as in PublishedFrame. The host refuses one that
-  # fits the slots of the present pool.
+  # The shape of the picture, as in PublishedFrame. The host refuses a picture
+  # that fits the slots of the present pool.
 }
 
 struct NeedsSlot {
   epoch @0 :UInt32;
   grants @1 :UInt32;
   # The number of grants that the worker has taken since it started. If the host
-  # has sent more, it has already helped.
+  # has sent more grants, another slot is on its way already.
 }
 
 struct Entered {
@@ -337,8 +343,9 @@ struct Entered {
   union {
     beginning @1 :Void;
     keyframe @2 :Int64;
-    # The timestamp of the packet that is decoded first. The host refuses it for
-    # a play from the beginning, and one of another packet than it asked for.
+    # The timestamp of the packet that is decoded first. The host refuses this
+    # answer to a play from the beginning, and the timestamp of another packet
+    # than it asked for.
   }
 }
 
@@ -346,9 +353,9 @@ struct Unseen {
   epoch @0 :UInt32;
   frames @1 :List(UnseenFrame);
   words @2 :Text;
-  # Quotes the backend about the lost frames (last_error), or libavformat where it
-  # stopped (`stopped`, notInIndex); may be empty. The host uses the first 480
-  # bytes.
+  # The backend's message about the lost frames (last_error), or libavformat's
+  # where it stopped (`stopped`, notInIndex); may be empty. The host uses the
+  # first 480 bytes.
 }
 
 struct UnseenFrame {
@@ -377,17 +384,17 @@ struct UnseenFrame {
     lost @2;
     # The packet yielded no picture.
     notInIndex @3;
-    # The file lacks the packets, so that the index has none for them. `pts`
-    # and `duration` say where they would be shown, and `count` is an estimate,
-    # at most mostFramesOfGap.
+    # The packets are missing in the file, so the index does not have the
+    # frames. `pts` and `duration` say when they would be shown, and `count` is
+    # an estimate, at most mostFramesOfGap.
     note @4;
     # Stands for no frame: something was odd at the packet with `pts` and
     # `position`, whose picture is delivered as sound. The host ignores `count`,
-    # and takes as many notes in a step as there may be frames.
+    # and accepts at most as many notes in a step as there may be frames.
   }
   sign @7 :Sign;
-  # Names what showed the damage, or what the note is about. The host refuses the sign
-  # of a note for damage, and the other way round.
+  # The evidence for the damage, or the subject of the note. The host refuses
+  # the sign of a note for damage, and the sign of damage for a note.
 }
 
 enum Sign {
@@ -424,8 +431,8 @@ struct Opened {
   pixelFormat @3 :Text;
   # The pixel format of the decoder's output, as far as the container says; may
   # be empty. With Output.native, the format of the frames to be published, by
-  # its name in ../pixel_layout.h: that, the size and ../frame_geometry.h give
-  # the place of each plane.
+  # its name in ../pixel_layout.h. ../frame_geometry.h computes the place of
+  # each plane from the format and the size.
   container @4 :Text;
   width @5 :UInt32;
   height @6 :UInt32;
@@ -464,7 +471,7 @@ struct Opened {
   verticalFlip @25 :Bool;
   # True if the pictures were flipped vertically before the rotation.
   threads @26 :UInt32;
-  # The number of threads that the decoder was asked for: Open.threads, or 1
+  # The number of threads that the decoder was asked to use: Open.threads, or 1
   # where its pictures would depend on the number.
 }
 
@@ -525,7 +532,8 @@ struct StreamDescription {
   title @5 :Text;
   isDefault @6 :Bool;
   isCover @7 :Bool;
-  # True if the stream is a picture that belongs to the file, not a video.
+  # True if the stream is a still picture, such as an album cover, and not a
+  # video.
   timeBase @8 :Types.Rational;
   # In seconds.
   start @9 :Int64 = -9223372036854775808;
@@ -539,7 +547,7 @@ struct StreamDescription {
   height @14 :UInt32;
   rotation @15 :Int32;
   verticalFlip @32 :Bool;
-  # Both as in Opened. The size is the one after rotation.
+  # Rotation and flip are as in Opened; the size is the size after rotation.
   sampleAspectRatio @16 :Types.Rational;
   averageFrameRate @17 :Types.Rational;
   baseFrameRate @18 :Types.Rational;
@@ -558,7 +566,7 @@ struct StreamDescription {
   channelLayout @27 :Text;
 
   content :group {
-    # What a scan of all packets found.
+    # The results of a scan of all packets.
     scanned @28 :Bool;
     # True if there was a scan. Otherwise the other fields mean nothing.
     packetCount @29 :UInt64;
@@ -583,32 +591,34 @@ struct PublishedFrame {
   # The host accepts only a slot that is granted with this generation.
   width @3 :UInt32;
   height @4 :UInt32;
-  # The host accepts only the size that Opened announced; without
+  # The host accepts only the size that Opened announced or, without
   # Output.autoscale, any size up to Open.maxFramePixels.
   stride @5 :UInt32;
   # The number of bytes from one row to the next: at least the bytes of `width`
   # pixels. The host checks that all rows lie within the slot. With
-  # Output.native, of the first plane in ../frame_geometry.h, no other.
+  # Output.native, the host accepts only the stride of the first plane that
+  # ../frame_geometry.h computes.
   pts @6 :Int64;
   duration @7 :Int64;
   keyframe @8 :Bool;
   fingerprint @9 :UInt64;
-  # XXH3-64 of every 16th row of each plane. After a replay, the host recognises by it that
-  # the new worker continues exactly where the old one stopped.
+  # The XXH3-64 hash of every 16th row of each plane. After a replay, it shows
+  # the host whether the new worker continues exactly where the old one stopped.
   damaged @10 :Bool;
   # True if the decoder made up parts of the picture.
   position @11 :Int64 = -1;
   # The offset of the packet in the file; -1 if not known.
   facts @12 :PictureFacts;
-  # Of this picture. Only with Output.native.
+  # The colours and fields of this picture. Only with Output.native.
   pixelFormat @13 :Text;
   # The format of this picture, as in Opened. Set only with Output.native and
   # without Output.autoscale.
   sign @14 :Sign;
-  # Only if `damaged`: what showed it. The host refuses the sign of a note.
+  # The evidence for the damage; only if `damaged`. The host refuses the sign of
+  # a note.
   check @15 :UInt32;
-  # If the packet is a point of access: as in the index (../index_entry.h). Else
-  # 0.
+  # The hash of the packet if it is a point of access, as in the index
+  # (../index_entry.h); otherwise 0.
 }
 
 struct PictureFacts {
@@ -620,8 +630,8 @@ struct PictureFacts {
   # As the colours in Opened.
   interlaced @5 :Bool;
   topFieldFirst @6 :Bool;
-  # Whether the rows belong to two fields in turn, and which of them is shown
-  # first.
+  # interlaced: the rows belong to two fields in turn. topFieldFirst: the field
+  # with the top row is shown first.
 }
 
 struct OpenedAudio {
@@ -663,19 +673,20 @@ struct PublishedSamples {
   # The number of the first sample. The host accepts only the start of the play
   # or the end of the samples that were published before.
   count @4 :UInt32;
-  # The number of samples of each channel, at least 1. The host checks that they
-  # lie within the slot and within the play.
+  # The number of samples of each channel, at least 1. The host checks that the
+  # samples lie within the slot and within the play.
 }
 
 struct LostSamples {
-  # Consecutive samples that cannot be decoded. They count, and are published as
-  # silence. A worker reports each damage once, in order; the host refuses a run
-  # that begins before the end of the previous one.
+  # Consecutive samples that cannot be decoded. They have numbers like other
+  # samples, and are published as silence. A worker reports each damage once, in
+  # order; the host refuses a run that begins before the end of the previous
+  # one.
   epoch @0 :UInt32;
   first @1 :Int64;
-  # The number of the first lost sample, among those to be published.
+  # The number of the first lost sample, counted in published samples.
   count @2 :Int64;
-  # At least 1, for a note 0.
+  # At least 1; 0 for a note.
   firstByte @3 :Int64 = -1;
   lastByte @4 :Int64 = -1;
   # The offsets in the file of the first and the last damaged packet; -1 if not
@@ -685,20 +696,22 @@ struct LostSamples {
   estimated @6 :Bool;
   # True if nothing in the file says the count exactly.
   declaredSize @7 :Int64 = -1;
-  # At the end of a file that is cut off: the size that the file should have
-  # according to its headers, more than Open.mediaBytes. -1 otherwise.
+  # For damage at the end of a file that is cut off: the size that the file
+  # should have according to its headers, more than Open.mediaBytes. -1
+  # otherwise.
   declaredSamples @8 :Int64 = -1;
-  # Likewise where the headers state no size: the number of samples that the
-  # stream should have, more than `first`. -1 otherwise.
+  # The same for a file whose headers state no size: the number of samples that
+  # the stream should have, more than `first`. -1 otherwise.
   sign @9 :Sign;
-  # Names what showed it. With the sign of a note, no sample is lost: `count` is 0, no
-  # silence is published, and the order of the runs does not apply.
+  # The evidence for the damage. With the sign of a note, no sample is lost:
+  # `count` is 0, no silence is published, and the order of the runs does not
+  # apply.
 }
 
 struct Skipping {
   epoch @0 :UInt32;
   reached @1 :Int64;
-  # The number of the sample that comes next, at most the number of the first
-  # of the play. The host requires at least one second of progress over the
-  # skipping before.
+  # The number of the sample that is decoded next, at most the number of the
+  # play's first sample. The host requires at least one second of progress since
+  # the previous `skipping`.
 }

@@ -2,8 +2,8 @@
 # Types that several protocols share. A comment stands below the declaration
 # that it describes.
 #
-# The type of a message does not make its content trustworthy: the receiver
-# validates every field against what the receiver knows itself.
+# The type of a message does not make its content trustworthy: the receiver of a
+# hostile process' message validates every field.
 @0xaad39f8d14ac28d0;
 
 using Cxx = import "/capnp/c++.capnp";
@@ -62,7 +62,7 @@ struct ExitReport {
   value @1 :Int32;
   # The exit code or the signal, depending on `kind`.
   syscallTrusted @2 :Bool;
-  # True if the kernel named to bulkheadd the system call of a violation. Otherwise
+  # True if the kernel told bulkheadd the system call of a violation. Otherwise
   # syscallNumber, syscall and architecture are empty.
   syscallNumber @3 :Int32;
   # The number of the forbidden system call. Only for a violation.
@@ -80,11 +80,12 @@ struct ExitReport {
 }
 
 struct CrashNote {
-  # The last message of a process of a backend that dies of a fault, or that ends
-  # because its device is lost or because its backend failed. A session
-  # worker sends it to its host, a zygote and a probe worker to bulkheadd
-  # (ZygoteEvent.crashed, DeviceList.crashed), each at most once. The sender may be hostile, so the note may be made up:
-  # only the reaper knows how the process ended.
+  # The last message of a process of a backend that dies of a fault, or that
+  # ends because its device is lost or because its backend failed. A session
+  # worker sends it to its host; a zygote and a probe worker send it to
+  # bulkheadd (ZygoteEvent.crashed, DeviceList.crashed). Each sends at most one.
+  # The sender may be hostile, so the note may be made up: only the reaper knows
+  # how the process ended.
   signal @0 :UInt8;
   # The signal of the fault.
   address @1 :UInt64;
@@ -96,11 +97,12 @@ struct CrashNote {
   # The call stack, innermost call first. The list always has its full size,
   # because a signal handler fills it in.
   deviceLost @4 :Bool;
-  # True if a call of the backend's interface returned BULKHEAD_DEVICE_LOST. Then
-  # the only entry in `frames` has the backend's words, and the other fields mean
-  # nothing. Only a session worker sends it.
+  # True if a call of the backend's interface returned BULKHEAD_DEVICE_LOST.
+  # Then the only entry in `frames` has the backend's own message, and the other
+  # fields mean nothing. Only a session worker sets this.
   backendFailed @5 :Bool;
-  # The same for BULKHEAD_FAILED.
+  # True if a call of the backend's interface returned BULKHEAD_FAILED. The
+  # other fields are as for deviceLost.
 }
 
 struct StackFrame {

@@ -33,7 +33,7 @@ bool WaitForEvent(int pidfd, int events, siginfo_t* info) {
 }  // namespace
 
 ForkedChild::ForkedChild(const std::function<int()>& body) {
-  // The child would print what is still buffered a second time.
+  // Output that is still buffered would be printed by the child as well.
   std::fflush(stdout);
   pid_ = fork();
   if (pid_ == 0) {
@@ -43,7 +43,7 @@ ForkedChild::ForkedChild(const std::function<int()>& body) {
   if (pid_ > 0) {
     pidfd_ = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   }
-  // A test without its child has nothing to go on with.
+  // Without its child, the test cannot continue.
   if (!pidfd_) {
     std::perror("cannot fork a child of the test");
     std::abort();

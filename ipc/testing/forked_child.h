@@ -41,7 +41,7 @@ class ForkedChild {
   ~ForkedChild();
 
   pid_t pid() const { return pid_; }
-  // The child's pidfd: readable once the child has ended.
+  // Returns the child's pidfd, which is readable once the child has ended.
   int pidfd() const { return pidfd_.get(); }
 
   void Signal(int signal) const;

@@ -420,6 +420,19 @@ TEST_F(Autoload, WhatIsDroppedNamesTheRule) {
               HasSubstr("disabled backends: beta (disabled by \"b*\""));
 }
 
+TEST_F(Autoload, TheOptionOverrulesAVariableWithoutAValidValue) {
+  const char* const variable = "BULKHEAD_DEVICE_BACKEND_AUTOLOAD";
+  ASSERT_EQ(setenv(variable, "perhaps", 1), 0);
+  const auto chosen = Host::Create(Options({tree_.path()}));
+  HostOptions options = Options({tree_.path()});
+  options.autoload.reset();
+  const auto unchosen = Host::Create(options);
+  ASSERT_EQ(unsetenv(variable), 0);
+  EXPECT_TRUE(chosen) << chosen.error();
+  ASSERT_FALSE(unchosen);
+  EXPECT_EQ(unchosen.error().code(), Code::kInvalidArgument);
+}
+
 TEST_F(Autoload, ExplicitLoadingWorksWithAutoloadOffAndOnce) {
   tree_.InstallOpenreg("vendor");
   HostOptions options = Options({tree_.path()});

@@ -12,7 +12,7 @@
 #include "core/base/text.h"
 #include "core/discovery/distribution.h"
 #include "core/discovery/manifest.h"
-#include "core/discovery/version.h"
+#include "core/discovery/package_version.h"
 #include "core/include/bulkhead/entry_point.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/permissions_check.h"

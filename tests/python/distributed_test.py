@@ -10,10 +10,14 @@ import os
 import re
 import resource
 import subprocess
+import sys
+import tempfile
+import threading
 import unittest
 
 import support
 import bulkhead
+from bulkhead import _core
 from bulkhead.decoders import VideoDecoder
 from cluster import (
     SOUND,
@@ -66,6 +70,45 @@ class Import(unittest.TestCase):
             "except ImportError as error:\n    print(error)"
         )
         self.assertIn("apt-get install python3-distributed", told)
+
+
+class InterpreterLock(unittest.TestCase):
+    """The engine leaves Python's lock to other threads while it works on the disk."""
+
+    def assert_lets_others_run(self, call):
+        # No thread has to give the lock up of itself.
+        self.addCleanup(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(600)
+        go = threading.Lock()
+        ran = []
+
+        def run():
+            with go:
+                ran.append(True)
+
+        with go:
+            other = threading.Thread(target=run)
+            other.start()
+        call()
+        ran_meanwhile = bool(ran)
+        other.join()
+        self.assertTrue(ran_meanwhile)
+
+    def test_is_free_while_outputs_are_planned(self):
+        inputs = [f"media/{number}.mp4" for number in range(100_000)]
+        self.assert_lets_others_run(lambda: _core.plan_outputs(inputs, "media", "png"))
+
+    def test_is_free_while_what_is_not_finished_is_removed(self):
+        with tempfile.TemporaryDirectory() as root:
+            batch = _core.Batch(root, "{}")
+            last = [batch.begin(("a.mp4", "a.mp4.png"), "a.mp4", "png", "{}", True)]
+            output = last[0].output
+            os.mkdir(output)
+            for number in range(10_000):
+                open(os.path.join(output, f"{number}.png"), "w").close()
+            del batch
+            self.assert_lets_others_run(last.clear)
+            self.assertFalse(os.path.exists(output))
 
 
 @support.needs_dask

@@ -13,7 +13,7 @@ _USABLE = {
     "prefix": ("BULKHEAD_TEST_PREFIX_TAR", "$(rootpath {})", "//tools/packaging:prefix.tar"),
 }
 
-def python_test(name, uses = [], hides = [], pages = [], source = None, deps = [], tags = [], **kwargs):
+def python_test(name, size = "medium", uses = [], hides = [], pages = [], source = None, deps = [], tags = [], **kwargs):
     """Declares a program of unittest, NAME.py, which imports the built package.
 
     The test begins with `import support`, which finds the built files that the
@@ -21,6 +21,7 @@ def python_test(name, uses = [], hides = [], pages = [], source = None, deps = [
 
     Args:
       name: The name of the target and of the source.
+      size: The size of the test.
       uses: Further built files, by their names in _USABLE.
       hides: Modules that the test finds not installed.
       pages: Further files that the test reads.
@@ -45,6 +46,7 @@ def python_test(name, uses = [], hides = [], pages = [], source = None, deps = [
         variables[variable] = path.format(label)
     native.py_test(
         name = name,
+        size = size,
         srcs = [source],
         main = source,
         data = files,

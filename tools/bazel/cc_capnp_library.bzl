@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Generates C++ from Cap'n Proto schemas with the installed `capnp`.
 
-A schema must import others of its package by a relative path, such as
-`import "other.capnp"`. An absolute import would generate an `#include <...>`, which
-Bazel's quoted search path does not serve.
+A schema must import other schemas of its package by a relative path, such as
+`import "other.capnp"`. For an absolute import, capnp would generate an `#include <...>`,
+which is not found, since Bazel's search path is for quoted includes.
 """
 
 def cc_capnp_library(name, srcs, deps = [], **kwargs):
     """Compiles schemas and creates a cc_library from the result.
 
-    Each `x.capnp` yields `x.capnp.c++` and `x.capnp.h`, which is included by its
-    path from the workspace root.
+    Generates `x.capnp.c++` and `x.capnp.h` from each `x.capnp`. The header is included by
+    its path from the workspace root.
 
     Args:
       name: name of the cc_library.

@@ -1,25 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library of a folder.
 
-A folder is one library. Something of it stands apart only where others must not
-have the rest, such as a system library that not everybody links, or where two
-folders would need each other otherwise. What stands apart is declared above the
-library, which has all sources that no target above it has.
+A folder is one library. Some of its sources are a library apart only if others must not
+have the rest, such as a system library that not everybody links, or if two folders
+would need each other otherwise. Libraries and programs apart are declared above the
+library of the folder, which has all sources that none of them has.
 """
 
 load(":layers.bzl", "check_layers", "ground")
 
-# Marks what folder_library has declared, and not somebody else under the same name.
+# The tag of the libraries that folder_library has declared.
 _TAG = "folder_library"
 
-def sources_above():
-    """Lists what targets above the call have as sources.
+def sources_above(kinds):
+    """Lists the files of this package that are sources of rules above the call.
+
+    Args:
+      kinds: The kinds of rules that count: those that compile their sources. A rule of
+        another kind, such as a filegroup, may name a source that the caller has to compile.
 
     Returns:
-      The files of the package.
+      The names of the files.
     """
     files = []
     for rule in native.existing_rules().values():
+        if rule["kind"] not in kinds:
+            continue
         for attribute in ["srcs", "hdrs", "textual_hdrs"]:
             files += [
                 label[1:]
@@ -29,7 +35,7 @@ def sources_above():
     return files
 
 def _full(label):
-    """Returns a label with all of its parts, since two ways to write one are two labels to Bazel."""
+    """Returns a label with all of its parts, since Bazel takes two spellings for two labels."""
     if label.startswith(":"):
         return "//" + native.package_name() + label
     if ":" in label:
@@ -39,13 +45,13 @@ def _full(label):
     return label + ":" + label.rstrip("/").split("/")[-1].lstrip("@")
 
 def seen_by_folder(deps):
-    """Adds the library of the folder, if it is declared above, with what it depends on.
+    """Adds the library of the folder and its dependencies, if it is declared above.
 
     Args:
-      deps: What a test of the folder names.
+      deps: The libraries that a test of the folder names.
 
     Returns:
-      The libraries that the test sees.
+      All libraries of the test.
     """
     folder = native.package_name().split("/")[-1]
     library = native.existing_rule(folder)
@@ -55,10 +61,10 @@ def seen_by_folder(deps):
     return with_ground(deps + seen)
 
 def with_ground(deps):
-    """Adds what the whole top folder stands on.
+    """Adds the ground of the package: the libraries that its whole top folder depends on.
 
     Args:
-      deps: What a target of this package names.
+      deps: The libraries that a target of this package names.
 
     Returns:
       All libraries, each once.
@@ -73,23 +79,23 @@ def _visibility(visibility):
     ]
 
 def folder_library(name, srcs = [], hdrs = [], deps = [], apart = [], visibility = None, **kwargs):
-    """Declares a library of all sources of its folder that no target above has.
+    """Declares a library of all sources of its folder that no library or program above has.
 
-    Tests (x_test.cc) and programs (x_main.cc) are no part of it.
+    Tests (x_test.cc) and programs (x_main.cc) are not in the library.
 
     Args:
-      name: The name of the target: the folder's.
+      name: The name of the target, which is the name of the folder.
       srcs: Further sources, such as generated ones.
       hdrs: Further headers, such as another folder's.
-      deps: Other libraries. None may be of a layer above the folder's. What the
-        whole top folder stands on (layers.bzl) is among them unnamed.
-      apart: Further sources and headers that are no part of it.
-      visibility: Who may use it. By default, all below the same top folder, tools
-        and tests: the layers say who else may not.
+      deps: Other libraries. None may be of a layer above the folder's. The ground of the
+        folder (layers.bzl) is added.
+      apart: Further sources and headers that are not in the library.
+      visibility: The packages that may use the library. By default, all below the same
+        top folder, tools and tests; the layers exclude some of them.
       **kwargs: Further attributes of cc_library.
     """
     check_layers(deps)
-    others = apart + sources_above()
+    others = apart + sources_above(["cc_library", "cc_binary"])
     native.cc_library(
         name = name,
         srcs = srcs + native.glob(
@@ -109,12 +115,12 @@ def folder_library(name, srcs = [], hdrs = [], deps = [], apart = [], visibility
     )
 
 def library_apart(name, sources = None, deps = [], visibility = None, **kwargs):
-    """Declares a library of some sources of a folder, which others have without the rest.
+    """Declares a library of some sources of a folder, which others can use without the rest.
 
     Args:
       name: The name of the target.
-      sources: The sources x of which x.cc, x.h or both are part of it. By default,
-        the one called like the target.
+      sources: The names x of the sources: x.cc, x.h or both are in the library. By
+        default, the name of the target.
       deps: See folder_library.
       visibility: See folder_library.
       **kwargs: Further attributes of cc_library.

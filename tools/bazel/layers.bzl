@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The layers of core.
 
-A folder may use those before it and none after it. Application and supervisor stand
-on the same ground and never see each other, so each has a ladder of its own.
-tools/lint reads this file too, and checks the includes and the whole graph.
+A folder may depend on the folders before it in its list, and on none after it.
+Application and supervisor depend on the same ground and never on each other, so each
+has a list of its own. tools/lint reads this file too, and checks the includes and
+Bazel's whole graph.
 """
 
 GROUND = [
@@ -35,10 +36,11 @@ SUPERVISOR = [
     "core/supervisor/backend",
     "core/supervisor/health",
     "core/supervisor/catalog",
+    "core/supervisor/shadow",
     "core/supervisor",
 ]
 
-# The top folders that each may use.
+# The top folders that each top folder may depend on.
 _ABOVE = {
     "core": ["core", "ipc"],
     "ipc": ["ipc"],
@@ -47,15 +49,15 @@ _ABOVE = {
     "tests": ["tests", "tools", "core", "ipc", "backends"],
 }
 
-# The ground of all libraries and unit tests below a folder, but for those named after
-# it, which are lower.
+# The libraries that all libraries and unit tests below a folder depend on (their ground).
+# The folders in the second list are lower layers, and do not.
 _STANDS_ON = {
     "core": (["//core/base", "//ipc"], ["core/base", "core/include"]),
     "backends/worker": (["//backends/sdk", "//ipc"], []),
 }
 
 def ground():
-    """Finds what all libraries of this package stand on.
+    """Finds the ground of this package: what all of its libraries depend on.
 
     Returns:
       The labels of the libraries.
@@ -78,7 +80,7 @@ def _rank(package, ladder):
     return best
 
 def check_layers(deps):
-    """Fails if a dependency of this package is of a layer that it may not see.
+    """Fails if this package may not depend on one of the libraries.
 
     Args:
       deps: The labels of a target of the package that is being loaded.

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Takes what runs in the sandbox from the plain build, in builds with sanitizers.
+"""Rules for files that run in the sandbox, and so must not have a sanitizer.
 
-A sanitizer's runtime makes system calls that the filters of the sandbox forbid,
-and maps more memory than its limits allow. So in a build with sanitizers the
-application and bulkheadd have them, and the reaper, the worker and the backends
-have none. They are not even compiled again: tools/test first builds
-//tests:plain_programs without a sanitizer and copies it to .cache/plain, and the
-build with sanitizers takes the copies from there. In any other build, nothing
-changes.
+A sanitizer's runtime makes system calls that the filters of the sandbox forbid, and maps
+more memory than its limits allow. So in a build with sanitizers, the application and
+bulkheadd have a sanitizer, but the reaper, the worker and the backends have none. These
+are not compiled again: tools/test first builds //tests:plain_programs without a
+sanitizer (the plain build) and copies the result to .cache/plain, from where the build
+with sanitizers takes the copies. Builds without sanitizers use none of this.
 
-A rule whose files run in the sandbox has the attribute `_plain_build`, passes
-each of these files through `plain_file`, and names them in a PlainFilesInfo.
+A rule whose files run in the sandbox has the attribute `_plain_build`, passes each of
+these files through `plain_file`, and names them in a PlainFilesInfo.
 """
 
 PlainFilesInfo = provider(
@@ -21,12 +20,12 @@ PlainFilesInfo = provider(
 # The attribute that `plain_file` reads.
 PLAIN_BUILD = attr.label(default = "//tools/bazel:plain_build")
 
-# The folder of the workspace that holds the copies. Each has the path that it has
-# in the build.
+# The folder of the workspace with the copies. Each copy has the same path below it as
+# the file has in the build.
 _FOLDER = ".cache/plain"
 
 def plain_file(ctx, file):
-    """Returns `file`, or in a build with sanitizers its copy without one.
+    """Returns `file` or, in a build with sanitizers, its copy from the plain build.
 
     Args:
       ctx: The context of a rule that has the attribute `_plain_build`.
@@ -112,7 +111,7 @@ sandboxed_program = rule(
 )
 
 def _plain_build_repository_impl(ctx):
-    # The folder need not be there yet: tools/test makes it where it is needed.
+    # The folder need not exist: only tools/test with a sanitizer makes it.
     folder = ctx.path(Label("//:WORKSPACE")).dirname.get_child(".cache").get_child("plain")
     ctx.symlink(folder, "plain")
     ctx.file("BUILD", """

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Merges a cc_library and all that it depends on into one archive.
+"""Merges a cc_library and its dependencies into one archive.
 
-The archive is what a program outside of this repository links. It has our
-libraries only: the system's stay shared ones, which the program
-names itself.
+Programs outside of this repository link the archive. It has the libraries of this
+repository only. Libraries of the system stay shared, and the program names them itself.
 """
 
 def _static_library_impl(ctx):
@@ -11,8 +10,8 @@ def _static_library_impl(ctx):
     cc_info = ctx.attr.library[CcInfo]  # buildifier: disable=native-cc-info
     for linker_input in cc_info.linking_context.linker_inputs.to_list():
         for library in linker_input.libraries:
-            # Code of a static library ends in shared objects and in programs
-            # that are position independent.
+            # Users link the archive into shared objects and position-independent
+            # programs, too.
             objects += library.pic_objects or library.objects
     archive = ctx.actions.declare_file(ctx.label.name)
     arguments = ctx.actions.args()
@@ -20,8 +19,8 @@ def _static_library_impl(ctx):
     arguments.add_all(objects)
     ctx.actions.run_shell(
         arguments = [arguments],
-        # D: without dates and owners. P: objects of the same name from
-        # different folders stay apart in the index.
+        # D leaves out dates and owners. P keeps objects of the same name from different
+        # folders apart in the index.
         command = "rm -f \"$1\" && ar qcDP \"$@\" && ar sD \"$1\"",
         inputs = objects,
         mnemonic = "StaticLibrary",

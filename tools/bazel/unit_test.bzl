@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of one folder's code.
 
-A folder has one program of them, FOLDER_test, with each `x_test.cc` beside its
-`x.cc`: it is linked once and started once. What would disturb the other tests of
-the program, or needs more than they do (no sandbox of Bazel's, minutes), is a test
-of its own, which has the name of its source.
+The tests of a folder, an `x_test.cc` beside each `x.cc`, are one program, FOLDER_test,
+which is linked once and started once. A test that would disturb the others, or that
+needs more than they do (minutes, or no sandbox of Bazel's), is a program of its own
+with the name of its source.
 
-The tag `unit` says where .ci/run runs a test: under sanitizers, and not a second
-time without. A test that means something only without them, and the tests of the
-command and the benchmarks, whose code no stranger feeds and which nothing else
-compiles under sanitizers, say `under_sanitizers = False`.
+.ci/run runs tests with the tag `unit` under sanitizers, and not a second time without.
+`under_sanitizers = False` is for tests that prove something only without sanitizers, and
+for the tests of the command and the benchmarks: no stranger feeds their code, and nothing
+else compiles it under sanitizers.
 """
 
 load(":folder_library.bzl", "seen_by_folder", "sources_above")
 
-# Joins sources into one, since three quarters of the time that a test takes to compile
-# are for headers, which the tests of a folder have in common. The unnamed namespace of
-# each source is put into a namespace named after the source, so that two sources may
-# use the same names.
+# Joins the sources of a test into one. Three quarters of the time to compile a test are
+# for headers, and the tests of a folder include mostly the same headers. The unnamed
+# namespace of each source is put into a namespace named after the source, so that two
+# sources may use the same names.
 _JOIN = """
 for source in $(SRCS); do
   name=$${source##*/}
@@ -34,10 +34,10 @@ def unit_test(name, deps = [], srcs = None, apart = [], size = "small", tags = [
 
     Args:
       name: The name of the target.
-      deps: Further libraries. The macro adds the library of the folder, if it is
-        declared above, with what it depends on, and the main function.
-      srcs: The sources of the tests. By default, those of FOLDER_test are all of the
-        folder that no target above has, and of any other the one called like it.
+      deps: Further libraries. The macro adds the main function and, if it is declared
+        above, the library of the folder with its dependencies.
+      srcs: The sources of the tests. By default, FOLDER_test has all tests of the folder
+        that no test above has. Any other test has the source with its own name.
       apart: Further tests of the folder that have a target of their own.
       size: The size of the test.
       tags: Further tags.
@@ -51,7 +51,10 @@ def unit_test(name, deps = [], srcs = None, apart = [], size = "small", tags = [
     if srcs == None:
         srcs = [name + ".cc"]
         if name == folder + "_test":
-            srcs = native.glob(["*_test.cc"], exclude = apart + sources_above())
+            # A test above names its sources itself, or has them in a library, or joined
+            # by the genrule below.
+            above = sources_above(["cc_test", "cc_library", "genrule"])
+            srcs = native.glob(["*_test.cc"], exclude = apart + above)
     joined = [source for source in srcs if source.endswith("_test.cc")]
     if len(joined) == 1:
         joined = []

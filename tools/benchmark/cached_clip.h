@@ -24,13 +24,12 @@ constexpr cli::SampleClip Clip1080p(uint32_t key_interval) {
           .noise_kbits = 19'000};
 }
 
-// Returns the path of `name` in the user's cache directory, where what takes
-// long to make is kept. Creates the directory.
+// Returns the path of the file `name` in Bulkhead's part of the user's cache
+// directory, which is created if it is missing.
 std::string CachePath(const std::string& name);
 
 // Returns the path of the clip. Makes the clip on the first call and keeps it
-// in the user's cache directory, because encoding takes longer than all
-// measurements.
+// in the user's cache directory, because encoding takes longer than measuring.
 Result<std::string> CachedClip(const cli::SampleClip& clip);
 
 }  // namespace bulkhead::benchmark

@@ -17,12 +17,12 @@ namespace bulkhead::benchmark {
 
 int RunOnClips(const RunOptions& options, const std::string& libexec,
                const std::string& conditions, const MeasureClip& measure) {
-  // A peer may end at any time. Without SIGPIPE the next request then fails
+  // A peer may end at any time. With SIGPIPE ignored, the next request fails
   // with an error instead of ending this program.
   signal(SIGPIPE, SIG_IGN);
   HostOptions host_options;
   host_options.libexec_dir = cli::FindLibexec(libexec);
-  // The Python package finds the programs by the variable.
+  // The Python package, in a peer, finds the programs by this variable.
   setenv("BULKHEAD_LIBEXEC_DIR", host_options.libexec_dir.c_str(), 0);
   const Result<std::unique_ptr<Host>> host = Host::Create(host_options);
   if (!host) return cli::Fail(host.error());
@@ -37,7 +37,7 @@ int RunOnClips(const RunOptions& options, const std::string& libexec,
     std::cout << fmt::format("\n{}p, {} frames, a keyframe every {}\n",
                              clip.height, clip.frames, clip.key_interval);
     auto decoders = measure(**host, *path, clip.frames);
-    // The second clip takes minutes.
+    // Shows the figures now, since the next clip takes minutes.
     std::cout << std::flush;
     if (!decoders) return cli::Fail(decoders.error());
     clips.push_back(

@@ -12,13 +12,15 @@
 
 namespace bulkhead::benchmark {
 
-// Measures the decoders on one clip, prints their figures, and returns them.
+// A function that measures the decoders on one clip, prints their figures, and
+// returns them for --json.
 using MeasureClip = std::function<Result<nlohmann::ordered_json>(
     Host& host, const std::string& clip, uint64_t frames)>;
 
-// Runs a benchmark that compares Bulkhead with peers (peer.h) on a 480p and a
-// 1080p clip. Prints the machine, `conditions` and what `measure` prints, and
-// writes the file of --json. Returns the exit status.
+// Runs a benchmark that compares Bulkhead with other decoder libraries (peer.h)
+// on a 480p and a 1080p clip. Prints the machine and `conditions`, the text for
+// the headline of the figures. Calls `measure` for each clip, and writes the
+// file of --json. Returns the exit status.
 int RunOnClips(const RunOptions& options, const std::string& libexec,
                const std::string& conditions, const MeasureClip& measure);
 

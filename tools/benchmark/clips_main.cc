@@ -41,10 +41,10 @@ struct Options {
   std::string libexec;
 };
 
-// Decodes one clip.
+// A function that decodes the clip once.
 using Decode = std::function<Result<Pass>()>;
 
-// Decodes `clips` clips in `at_once` threads. Returns the time in seconds.
+// Calls `decode` `clips` times, in `at_once` threads. Returns the seconds.
 Result<double> DecodeClips(const Decode& decode, int at_once, int clips) {
   std::atomic<int> next = 0;
   std::vector<Status> failures(static_cast<size_t>(at_once));
@@ -81,6 +81,7 @@ Result<Pass> DecodeThroughPipe(const std::string& clip) {
   return Drain(**reader, consumer);
 }
 
+// The decoders that are compared, on one clip.
 class Contest {
  public:
   Contest(Host& host, std::string clip, const std::string& script)
@@ -97,6 +98,7 @@ class Contest {
     }
   }
 
+  // Measures each decoder once. Fills the table if the round `counts`.
   Status MeasureRound(int at_once, int clips, bool counts, Table& table) {
     double ours = 0;
     for (const auto& [name, decode] : decoders_) {
@@ -117,6 +119,8 @@ class Contest {
   }
 
  private:
+  // Adds the clips per second of a decoder, which took `seconds`, and the ratio
+  // to Bulkhead, which took `ours` seconds.
   static void Note(int at_once, const std::string& decoder, int clips,
                    double seconds, double ours, bool counts, Table& table) {
     Row& row = RowOf(table, {{"at once", at_once}, {"decoder", decoder}});
@@ -130,12 +134,13 @@ class Contest {
 
   const std::string clip_;
   std::vector<std::pair<std::string, Decode>> decoders_;
-  std::unique_ptr<Peer> peer_;
-  std::string missing_;
+  std::unique_ptr<Peer> peer_;  // PyAV; null if it is not installed.
+  std::string missing_;         // The reason why there is no `peer_`.
 };
 
 int Run(int argc, char** argv) {
-  // A peer may end at any time; the next request then fails with an error.
+  // A peer may end at any time. With SIGPIPE ignored, the next request fails
+  // with an error instead of ending this program.
   signal(SIGPIPE, SIG_IGN);
   Options options{.run = {.rounds = 5}};
   cli::Command program("bench --clips", kPurpose);

@@ -21,9 +21,9 @@ struct Encoder {
   const char* name;
   const char* file_name;
   std::vector<std::string> arguments;
-  // The bit rate in relation to H.264's.
+  // The bit rate as a multiple of the bit rate for H.264.
   double rate;
-  // The encoder takes a bound, without which a short clip exceeds its rate.
+  // The encoder needs -maxrate, without which a short clip exceeds its rate.
   bool bounded = false;
 };
 
@@ -73,7 +73,7 @@ Result<std::string> CachedCodecClip(const CodecClip& clip) {
   std::error_code error;
   if (std::filesystem::exists(path, error)) return path;
   cli::Say(fmt::format("making {}", path));
-  // Keeps SVT-AV1 from telling what it does.
+  // Only errors of SVT-AV1 are printed.
   setenv("SVT_LOG", "1", 0);
   const std::string unfinished = path + ".part";
   std::vector<std::string> arguments = {
@@ -93,7 +93,7 @@ Result<std::string> CachedCodecClip(const CodecClip& clip) {
                    encoder.arguments.end());
   const std::string rate = fmt::format("{:.0f}k", size.kbits * encoder.rate);
   if (encoder.bounded) {
-    // Half a second of the stream.
+    // The buffer holds half a second of the stream.
     arguments.insert(arguments.end(),
                      {"-maxrate", rate, "-bufsize",
                       fmt::format("{:.0f}k", size.kbits * encoder.rate / 2)});

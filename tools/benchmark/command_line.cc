@@ -17,7 +17,8 @@
 namespace bulkhead::benchmark {
 namespace {
 
-// A run takes minutes, so what would fail at its end fails before it.
+// Returns an error text if the directory of `path` is not writable. A run takes
+// minutes, so that a wrong path has to be reported before it.
 std::string InWritableDirectory(const std::string& path) {
   const std::string directory =
       std::filesystem::absolute(path).parent_path().string();

@@ -15,27 +15,28 @@
 
 namespace bulkhead::benchmark {
 
-// The options that every benchmark has, and the parts of the output that all
-// benchmarks share.
+// The values of the options that benchmarks share.
 struct RunOptions {
   std::string json;  // The file to write JSON to; empty for none.
-  // Another file to write JSON to, of which a part is never seen; empty for
-  // none.
+  // Another file to write JSON to, which is replaced as a whole (by a rename)
+  // when the run is complete; empty for none.
   std::string keep;
   std::string commit;  // The commit to name in the JSON; empty for none.
   int rounds = 7;
-  // One round of the least that runs every part: for tests, not for figures.
+  // Run one round with the smallest inputs, so that a test runs every part. The
+  // figures mean nothing.
   bool quick = false;
   // The load average before the run, which says whether the machine was busy.
   double load_before = 0;
 };
 
-// Adds --rounds and --json.
+// Adds --rounds and --json, and stores the load average of this moment.
 void AddRunOptions(cli::Command& program, RunOptions& options);
 
-// Adds --keep, --commit and --quick too, for the benchmarks that use Publish().
-// RoundsOf() then returns the number of rounds.
+// Adds --keep, --commit and --quick, for benchmarks that use Publish().
 void AddFigureOptions(cli::Command& program, RunOptions& options);
+
+// Returns the number of rounds to measure, which is 1 with --quick.
 inline int RoundsOf(const RunOptions& options) {
   return options.quick ? 1 : options.rounds;
 }
@@ -47,20 +48,22 @@ void AddLibexecOption(cli::Command& program, std::string& libexec);
 // (after --help or an error), otherwise nullopt.
 std::optional<int> ParseOrExit(cli::Command& program, int argc, char** argv);
 
-// Returns "machine: ...", followed by `extra`, other facts that affect the
-// figures.
+// Returns the line "machine: ..." with the processor. It ends with `extra`, a
+// text with other facts that affect the figures.
 std::string MachineLine(const std::string& extra);
+
+// Return the processor, and an array of the series, as JSON for --json.
 nlohmann::ordered_json MachineFacts();
 nlohmann::ordered_json FactsOf(std::span<const Series> series);
 
-// Prints the machine and the tables, and writes the files of --json and --keep;
-// the latter not after a quick run, whose figures mean nothing. `benchmark` is
-// the option of tools/bench without its dashes. Returns the exit status.
+// Prints the machine and the tables, and writes the files of --json and --keep.
+// Ignores --keep after a run with --quick, whose figures mean nothing.
+// `benchmark` is tools/bench's option without dashes. Returns the exit status.
 int Publish(std::string_view benchmark, std::span<const Table> tables,
             const RunOptions& options);
 
-// Writes the facts to the file of --json, if there is one. Returns the exit
-// status.
+// Writes the facts to the file of --json; does nothing without that option.
+// Returns the exit status.
 int WriteFacts(const nlohmann::ordered_json& facts, const RunOptions& options);
 
 }  // namespace bulkhead::benchmark

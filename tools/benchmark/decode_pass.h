@@ -12,10 +12,10 @@
 
 namespace bulkhead::benchmark {
 
-// One pass over a clip in order.
+// The result of decoding a clip once, in order.
 struct Pass {
   uint64_t frames = 0;
-  uint64_t sum = 0;    // The sum over all pixels.
+  uint64_t sum = 0;    // The sum over all bytes of all pictures.
   double seconds = 0;  // Includes the time to open the clip.
 
   double rate() const { return static_cast<double>(frames) / seconds; }
@@ -24,7 +24,8 @@ struct Pass {
   }
 };
 
-// Reads every byte of every frame and measures the time since its construction.
+// Takes the pictures of a pass. Reads every byte of each, as a user of the
+// frames would, and measures the time since its own construction.
 class Consumer {
  public:
   void Take(const cli::Picture& picture) {
@@ -44,7 +45,8 @@ class Consumer {
   uint64_t frames_ = 0;
 };
 
-// Takes every picture of a source with Next() and picture().
+// Passes every picture of `source` to the consumer. Source is a class with
+// Next() and picture(), such as InProcessDecoder.
 template <typename Source>
 Result<Pass> Drain(Source& source, Consumer& consumer) {
   while (true) {
@@ -61,14 +63,14 @@ struct PictureSize {
 };
 
 struct PassOptions {
-  int threads = 1;  // Of the decoder.
+  int threads = 1;  // The threads of the decoder.
   OutputFormat output = OutputFormat::kRgb;
 };
 
-// Both open the clip, decode it and read every byte of every frame.
+// Decodes the clip with libav in this process, and reads every byte of it.
 Result<Pass> DecodeInProcess(const std::string& clip,
                              const PassOptions& options = {});
-// Stores the size of the frames in `size` unless that is null.
+// Does the same with Bulkhead. Stores the frames' size in `size` if not null.
 Result<Pass> DecodeByBulkhead(Host& host, const std::string& clip,
                               const PassOptions& options = {},
                               PictureSize* size = nullptr);

@@ -41,8 +41,9 @@ struct Options {
   std::vector<int> sizes = {50, 700, 2000};
 };
 
-// Creates the distributions. Each has a METADATA of 3 kB, a console script and
-// an entry point of another group; every 50th also has a backend.
+// A temporary directory with generated distributions. Each has a METADATA of
+// 3 kB, a console script and an entry point of another group; every 50th also
+// has a backend. The destructor removes the directory.
 class GeneratedDirectory {
  public:
   explicit GeneratedDirectory(int distributions) {
@@ -91,6 +92,7 @@ class GeneratedDirectory {
   std::string path_;
 };
 
+// The figures for one number of distributions.
 struct Measured {
   int distributions = 0;
   std::string python;
@@ -116,7 +118,8 @@ struct Measured {
   }
 };
 
-// Measures like TimeImportlib does: a warm-up call, then the median of three.
+// Returns the median time of three calls after a warm-up call, as TimeImportlib
+// does.
 double Milliseconds(const std::function<void()>& work) {
   Series took;
   work();
@@ -130,6 +133,8 @@ double Milliseconds(const std::function<void()>& work) {
   return took.Median();
 }
 
+// Returns the number of entry points of the group; of all groups if it is
+// empty.
 size_t EntryPointsIn(const discovery::Scan& scan, std::string_view group) {
   size_t count = 0;
   for (const discovery::Distribution& distribution : scan.distributions) {
@@ -140,6 +145,7 @@ size_t EntryPointsIn(const discovery::Scan& scan, std::string_view group) {
   return count;
 }
 
+// Returns the path of each distribution's entry_points.txt.
 std::vector<std::string> FilesIn(const discovery::Scan& scan) {
   std::vector<std::string> files;
   for (const discovery::Distribution& distribution : scan.distributions) {
@@ -148,6 +154,8 @@ std::vector<std::string> FilesIn(const discovery::Scan& scan) {
   return files;
 }
 
+// Measures `measured.distributions` generated distributions, and adds one value
+// of each round to every series.
 Status Measure(int rounds, Measured& measured) {
   const GeneratedDirectory directory(measured.distributions);
   const std::vector<discovery::SearchDirectory> path = {
@@ -163,8 +171,8 @@ Status Measure(int rounds, Measured& measured) {
   if (files.size() != static_cast<size_t>(measured.distributions)) {
     return Status(Code::kInternal, "not all of what was generated was found");
   }
-  // Rescans until a rescan reads no folder: the cache trusts the times of files
-  // only when they are old enough.
+  // A ScanCache trusts the modification time of a folder only after a while.
+  // Rescans until a rescan finds all folders in the cache, and reads none.
   do {
     cache.Rescan(path);
     cache_all.Rescan(path);

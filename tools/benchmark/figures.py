@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of earlier runs of tools/bench, for page.py.
+"""Reads the figures of earlier runs of tools/bench, for page.py.
 
 A run's JSON is {"benchmark", "machine", "rounds", "commit", "tables"}, a table
 {"title", "rows", "notes"}, a row {"of", "series"} or {"of", "not_reached"}
@@ -36,11 +36,11 @@ class Table:
         return None
 
     def not_reached(self, **of):
-        """Returns why the row was not measured, or None."""
+        """Returns the reason why the row was not measured, or None."""
         return (self.row(**of) or {}).get("not_reached")
 
     def line(self, key, series, **of):
-        """Returns the values of `key` and the medians of a series by them."""
+        """Returns the values of `key` and, for each, the median of a series."""
         points = [
             (value, self.median(series, **{key: value}, **of))
             for value in self.values(key)
@@ -50,7 +50,7 @@ class Table:
 
 
 class BadRun(Exception):
-    """A file is missing or has no figures; the text is for people."""
+    """An error in a file of figures; its text is for the user."""
 
 
 class Runs:
@@ -71,7 +71,7 @@ class Runs:
                 ) from error
 
     def table(self, benchmark, title):
-        """Returns the table whose title begins so, or None."""
+        """Returns the first table whose title begins with `title`, or None."""
         for facts in self.runs.get(benchmark, {}).get("tables", []):
             if facts["title"].startswith(title):
                 return Table(facts)
@@ -80,7 +80,7 @@ class Runs:
     def origin(self):
         """Returns the machine, the commit and the rounds, for the top of a page.
 
-        Runs that differ in one of these all count.
+        If the runs differ in one of these, all values are listed.
         """
 
         def distinct(of):

@@ -19,10 +19,13 @@ namespace bulkhead::benchmark {
 namespace {
 
 constexpr uint32_t kSlots = 64;
-// As many others are decoded already when these are taken again, and the worker
-// is woken for their room.
+// The number of frames that are counted: half of the slots. The application
+// holds frames in one half, while the worker decodes ahead into the other half.
+// When the application releases its frames, it takes the other half without
+// waiting, and the worker refills the released slots.
 constexpr size_t kTaken = kSlots / 2;
 
+// Returns the state of a process in /proc: 'S' if it sleeps, '?' if unknown.
 char StateOf(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
   std::string line;
@@ -33,8 +36,8 @@ char StateOf(pid_t process) {
              : line[name_end + 2];
 }
 
-// Waits until the worker has filled every slot that it has, which is when it
-// sleeps whenever it is looked at.
+// Waits until the worker has filled all of its slots. A worker with free slots
+// may sleep for a moment; this one must be asleep in 20 looks in a row.
 Status AwaitSleep(pid_t worker) {
   const auto start = Clock::now();
   int looks = 0;
@@ -122,7 +125,8 @@ Result<FrameCalls> CountFrameCalls(HostOptions options) {
     }
     return Status();
   };
-  // Every slot has its memory only after as many frames.
+  // A slot gets its memory when it is first used, so that each has to be used
+  // once before the calls are counted.
   for (size_t frames = 0; frames <= kSlots; frames += kTaken) {
     taken.clear();
     if (Status status = take(); !status.ok()) return status;
@@ -133,7 +137,8 @@ Result<FrameCalls> CountFrameCalls(HostOptions options) {
 
   if (Status status = AwaitSleep(worker); !status.ok()) return status;
   (*trace)->BeginPhase();
-  // The first call gives the worker the room of all frames at once.
+  // The first NextFrame() grants the worker the slots of all these frames at
+  // once.
   taken.clear();
   if (Status status = take(); !status.ok()) return status;
   FrameCalls counted;

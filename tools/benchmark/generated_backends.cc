@@ -13,14 +13,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The shared object that is copied, with its entry function and its line in
-// RECORD after the path.
+// The backend that is copied.
 struct Original {
-  fs::path object;
-  std::string symbol;
-  std::string hash_and_size;
+  fs::path object;            // The shared object.
+  std::string symbol;         // The entry function.
+  std::string hash_and_size;  // The line of RECORD after the path.
 };
 
+// Finds the installed openreg. Its RECORD lists the shared object, and its
+// entry_points.txt names the entry function.
 Result<Original> FindOpenreg(const std::string& libexec) {
   const fs::path directory = fs::path(libexec) / "backends";
   Original original;
@@ -52,6 +53,7 @@ Result<Original> FindOpenreg(const std::string& libexec) {
 
 std::string NameOf(int i) { return fmt::format("copy{:03}", i); }
 
+// Writes copy `i` as an installed distribution below `path`.
 void Install(const Original& original, const fs::path& path, int i) {
   const std::string name = NameOf(i);
   const std::string object = fmt::format("{0}/lib{0}.so", name);

@@ -7,11 +7,13 @@
 
 namespace bulkhead::benchmark {
 
-// A directory for the plugin path with copies of openreg, each a distribution
-// of its own, as an installer leaves it. The destructor removes the directory.
+// A temporary directory with copies of the backend openreg, to be named in the
+// plugin path. Each copy is an installed distribution of its own. The
+// destructor removes the directory.
 class GeneratedBackends {
  public:
-  // `libexec` is the directory of Bulkhead's programs, which has openreg.
+  // Makes `count` copies of the openreg that is in `libexec`, the directory of
+  // Bulkhead's programs.
   static Result<GeneratedBackends> Make(const std::string& libexec, int count);
   GeneratedBackends(GeneratedBackends&& other) noexcept;
   GeneratedBackends& operator=(GeneratedBackends&&) = delete;

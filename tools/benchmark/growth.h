@@ -9,24 +9,26 @@
 
 namespace bulkhead::benchmark {
 
-// The measurements of `tools/bench --growth`: how cost grows with a number.
+// The measurements of `tools/bench --growth`, which show how costs grow with
+// the number of sessions or backends, or the length of a file.
 struct GrowthOptions {
   RunOptions run;
-  HostOptions host;  // With libexec_dir.
+  HostOptions host;  // libexec_dir must be set.
   int most_sessions = 1000;
 };
 
-// 1 to 1,000 sessions of a 480p clip at once, beside as many decoders of libav
-// in this process: memory, descriptors, the start of one, frames/s in turn.
-// Rows that the machine or a limit does not allow are not reached.
+// Measures 1 to 1,000 sessions of a 480p clip at once, beside as many decoders
+// of libav in this process: memory, descriptors, the start of a session, and
+// frames/s, taken from one session after the other. Rows for which the machine
+// has too little memory, or that exceed a limit, are marked as not reached.
 Result<Table> MeasureSessions(const GrowthOptions& options);
 
-// 1 to 500 installed backends, beside importlib.metadata: discovery, listing,
-// the first stream of the last backend.
+// Measures 1 to 500 installed backends, beside Python's importlib.metadata:
+// discovery, listing, and the first stream of the last backend.
 Result<Table> MeasureBackends(const GrowthOptions& options);
 
-// Files of 1 to 100 s, beside libav in this process: open, index and first
-// frame, frames at random places, memory.
+// Measures files of 1 to 100 s, beside libav in this process: opening, index
+// and first frame; frames at random places; memory.
 Result<Table> MeasureLengths(const GrowthOptions& options);
 
 }  // namespace bulkhead::benchmark

@@ -18,12 +18,15 @@ namespace {
 
 constexpr char kGroup[] = "bulkhead.backends";
 
+// The figures of one round for one number of backends.
 struct Step {
   double discovery_ms = 0;
   double listing_ms = 0;
   double first_stream_ms = 0;
 };
 
+// Measures finding the `count` backends in `directory`, listing them with a new
+// Host, and the first frame on `device` with another new Host.
 Result<Step> Measure(const HostOptions& options, const std::string& directory,
                      size_t count, const std::string& device,
                      const std::string& clip) {

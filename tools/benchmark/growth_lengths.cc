@@ -23,14 +23,15 @@ constexpr int kPlaces = 10;
 constexpr uint32_t kFramesASecond = 30;
 constexpr uint32_t kSeed = 20242;
 
+// The figures of one decoder in one round.
 struct Step {
   double open_ms = 0;
-  double random_ms = 0;  // One frame.
+  double random_ms = 0;  // The time for one frame.
   double megabytes = 0;
 };
 
-// Stores the timestamps of the frames at `places` in `timestamps`, for those
-// who have no index.
+// Measures Bulkhead. Appends the timestamps of the frames at `places` to
+// `timestamps`, for MeasureInProcess(), which has no index.
 Result<Step> MeasureBulkhead(Host& host, const std::string& clip,
                              const std::vector<int64_t>& places,
                              std::vector<int64_t>& timestamps) {
@@ -61,6 +62,8 @@ Result<Step> MeasureBulkhead(Host& host, const std::string& clip,
   return step;
 }
 
+// Measures libav in this process. It reads all packets before the first frame,
+// as Bulkhead does for its index, but decodes at given timestamps.
 Result<Step> MeasureInProcess(const Host& host, const std::string& clip,
                               const std::vector<int64_t>& timestamps) {
   Step step;
@@ -91,6 +94,8 @@ Result<Step> MeasureInProcess(const Host& host, const std::string& clip,
   return step;
 }
 
+// Adds the figures to a row, with their ratios to the figures `anchor` of
+// libav.
 void Note(const Step& step, const Step& anchor, Row& row) {
   if (row.series.empty()) {
     row.series = {{"open, index, first frame", "ms", {}},
@@ -121,7 +126,8 @@ Result<Table> MeasureLengths(const GrowthOptions& options) {
   const Result<std::unique_ptr<Host>> host = Host::Create(options.host);
   if (!host) return host.error();
   if (Status status = (*host)->Prewarm("cpu"); !status.ok()) return status;
-  // The worker for the next session is cloned with the first one.
+  // The number of processes without a session: those of now, and the worker
+  // that bulkheadd keeps ready for the next session after the first session.
   const size_t processes = ProcessesOf(**host).size() + 1;
   Table table{.title = "Length of a 480p file", .rows = {}, .notes = {}};
   std::mt19937 random(kSeed);

@@ -22,12 +22,13 @@ namespace {
 
 constexpr char kBulkhead[] = "Bulkhead";
 constexpr char kInProcess[] = "libav in process";
-// A thousand sessions with more would need more memory than most machines have.
+// The frame slots of a session. With more, a thousand sessions would need more
+// memory than most machines have.
 constexpr uint32_t kFrameSlots = 2;
-// Frames from each session in turn. More than are decoded ahead, so that what
-// was decoded ahead does not count much.
+// The number of frames taken from each session, one session after the other.
+// More than the slots, so that frames decoded ahead do not count much.
 constexpr int kTurns = 6;
-// The memory that a step must leave to others.
+// The memory that must stay free for other processes.
 constexpr double kSpareMegabytes = 2'000;
 
 // Open streams of one decoder, all of the same clip.
@@ -80,6 +81,7 @@ class InProcessStreams : public Streams {
   cli::NullWriter reader_;
 };
 
+// The figures of one decoder in one round.
 struct Step {
   double start_ms = 0;
   double megabytes = 0;
@@ -88,6 +90,7 @@ struct Step {
   double frames_a_second = 0;
 };
 
+// Opens `count` streams, and takes a frame of each in turn, `turns` times.
 Result<Step> Measure(Streams& streams, const Host& host,
                      const std::string& clip, int count, int turns) {
   Step step;
@@ -134,7 +137,8 @@ void Note(const Step& step, double in_process_rate, Row& row) {
   row.series[5].values.push_back(step.frames_a_second / in_process_rate);
 }
 
-// Measures one decoder at each number of streams, in one round.
+// Measures one decoder with growing numbers of streams. Predicts from each step
+// the memory of the next.
 class Ascent {
  public:
   using Make = std::function<std::unique_ptr<Streams>()>;
@@ -145,7 +149,9 @@ class Ascent {
         quick_(quick),
         make_(std::move(make)) {}
 
-  // Returns the frames a second, or 0 if the row is not reached.
+  // Measures `count` streams and adds the figures to the table. `anchor` is the
+  // frames per second of libav, for the ratio; nullopt if libav is measured.
+  // Returns the frames per second, or 0 if the row is not reached.
   Result<double> Climb(const std::string& clip, int count,
                        std::optional<double> anchor, Table& table) {
     Row& row = RowOf(table, {{"sessions", count}, {"decoder", name_}});
@@ -181,7 +187,8 @@ class Ascent {
   const std::string name_;
   const Host& host_;
   const bool quick_;
-  // The worker for the next session is cloned with the first one.
+  // The number of processes without a session: those of now, and the worker
+  // that bulkheadd keeps ready for the next session after the first session.
   const size_t processes_ = ProcessesOf(host_).size() + 1;
   const Make make_;
   double megabytes_of_one_ = 0;

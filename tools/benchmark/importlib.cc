@@ -10,8 +10,8 @@
 namespace bulkhead::benchmark {
 namespace {
 
-// The program measures the calls. It collects garbage before each call, so that
-// no call pays for the garbage of another.
+// The Python program that measures. It collects garbage before each call, so
+// that no call pays for the garbage of another.
 constexpr char kScript[] = R"(
 import email, gc, platform, statistics, sys, time
 from importlib import metadata

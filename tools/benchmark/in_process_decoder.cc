@@ -53,7 +53,7 @@ Result<std::unique_ptr<InProcessDecoder>> InProcessDecoder::Open(
 }
 
 Status InProcessDecoder::Start(const std::string& path, int threads) {
-  // libdav1d would print its version each time.
+  // At the default level, libdav1d prints its version for each decoder.
   av_log_set_level(AV_LOG_WARNING);
   AVFormatContext* format = nullptr;
   int error = avformat_open_input(&format, path.c_str(), nullptr, nullptr);
@@ -115,7 +115,7 @@ Status InProcessDecoder::Convert() {
 
     picture_.width = static_cast<uint32_t>(frame_->width);
     picture_.height = static_cast<uint32_t>(frame_->height);
-    // Leaves room for whole vector stores at the end of a row.
+    // swscale may write whole vectors at the end of a row.
     const size_t row = size_t{3} * ((picture_.width + 15) / 16 * 16);
     picture_.stride =
         static_cast<uint32_t>((row + kAlignment - 1) / kAlignment * kAlignment);

@@ -20,9 +20,9 @@ struct SwsContext;
 namespace bulkhead::benchmark {
 
 // The baseline for Bulkhead: the same libav libraries, called directly in this
-// process. Decodes the first video stream. Converts each frame to RGB24 into
-// one buffer that the next frame reuses, or leaves it as it is: the least work
-// possible.
+// process. Decodes the video stream that libav calls the best, with the least
+// work possible. It either converts each frame to RGB24 in one buffer, which
+// the next frame reuses, or leaves the decoder's planes as they are.
 //
 // Gives a malicious file full access to this process. Use it only on files that
 // you made yourself.
@@ -39,14 +39,14 @@ class InProcessDecoder {
 
   // Decodes the next frame into picture(). Returns false at the end.
   Result<bool> Next();
-  // Reads every packet of the stream without decoding it, as for an index, and
-  // goes back to the beginning. Returns the number of packets.
+  // Reads every packet without decoding, as for an index, and seeks back to the
+  // beginning. Returns the number of packets of the stream.
   Result<uint64_t> ReadAllPackets();
-  // Seeks to the keyframe before `pts` and decodes up to the frame at `pts`,
-  // the only one that is converted.
+  // Seeks to the keyframe before `pts` and decodes up to the frame at `pts`.
+  // Only that frame is converted.
   Status DecodeAt(int64_t pts);
 
-  // Valid until the next call.
+  // The last decoded picture, valid until the next call.
   const cli::Picture& picture() const { return picture_; }
 
  private:
@@ -55,7 +55,8 @@ class InProcessDecoder {
   Status Start(const std::string& path, int threads);
   // Decodes the next frame without converting it.
   Result<bool> NextDecoded();
-  // Makes picture() of the decoded frame.
+  // Makes the decoded frame available as picture(): converted to RGB24 by
+  // Convert(), or with the decoder's own planes by ShowPlanes().
   Status Deliver();
   Status Convert();
   Status ShowPlanes();

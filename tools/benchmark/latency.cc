@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kWorkersARound = 20;
 
+// Returns the milliseconds to a stream's first frame, with a running backend.
 Result<double> OpenOurs(Host& host, const std::string& clip) {
   const Clock::time_point start = Clock::now();
   Result<VideoDecoder> video = host.OpenVideo(clip);
@@ -22,6 +23,7 @@ Result<double> OpenOurs(Host& host, const std::string& clip) {
   return MillisecondsSince(start);
 }
 
+// Returns the median time of a worker's start, in milliseconds.
 Result<double> StartWorkers(Host& host, const std::string& clip) {
   Series starts;
   for (int i = 0; i < kWorkersARound; ++i) {
@@ -34,6 +36,7 @@ Result<double> StartWorkers(Host& host, const std::string& clip) {
   return starts.Median();
 }
 
+// Measures like OpenOurs(), with a new Host, for which nothing runs yet.
 Result<double> OpenCold(const HostOptions& options, const std::string& clip) {
   const Clock::time_point start = Clock::now();
   Result<std::unique_ptr<Host>> host = Host::Create(options);
@@ -45,6 +48,7 @@ Result<double> OpenCold(const HostOptions& options, const std::string& clip) {
   return MillisecondsSince(start);
 }
 
+// Measures like OpenOurs(), with libav in this process instead of Bulkhead.
 Result<double> OpenInProcess(const std::string& clip) {
   const Clock::time_point start = Clock::now();
   Result<std::unique_ptr<InProcessDecoder>> decoder =
@@ -63,6 +67,7 @@ Result<Latency> MeasureLatency(const HostOptions& options,
   Result<std::unique_ptr<Host>> host = Host::Create(options);
   if (!host) return host.error();
   Latency measured;
+  // Round -1 is a warm-up and does not count.
   for (int round = -1; round < rounds; ++round) {
     Result<double> cold = OpenCold(options, clip);
     if (!cold) return cold.error();

@@ -24,6 +24,7 @@ are decoded in order, to RGB24 and to the decoder's own planes, with one and wit
 two threads: by Bulkhead's cpu backend, and by libav in this process. Every byte of every frame is read, opening
 counts, and the rounds are interleaved.)";
 
+// One combination of clip and options.
 struct Cell {
   Codec codec;
   uint32_t height;
@@ -44,7 +45,7 @@ struct ClipLength {
   uint32_t frames;
 };
 
-// About a second each.
+// The lengths for which a clip takes about a second to decode.
 constexpr ClipLength kLengths[] = {{480, 300}, {1080, 120}, {2160, 40}};
 
 Result<std::vector<Cell>> Cells(bool quick) {
@@ -66,6 +67,8 @@ Result<std::vector<Cell>> Cells(bool quick) {
   return cells;
 }
 
+// Decodes the clip once with each decoder, and adds the figures to the row. The
+// two must decode the same pixels.
 Status MeasureCell(Host& host, const Cell& cell, Row& row) {
   const Result<Pass> ours = DecodeByBulkhead(host, cell.clip, cell.options);
   if (!ours) return ours.error();
@@ -93,7 +96,7 @@ Result<Table> Measure(Host& host, const std::vector<Cell>& cells,
   for (int round = options.quick ? 0 : -1; round < RoundsOf(options); ++round) {
     for (const Cell& cell : cells) {
       Row& row = RowOf(table, cell.keys());
-      // Round -1 is a warm-up and does not count.
+      // Round -1 is a warm-up: round 0 drops its figures.
       if (round <= 0) {
         row.series = {{"Bulkhead", "frames/s", {}},
                       {"libav in process", "frames/s", {}},

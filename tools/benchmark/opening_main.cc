@@ -44,6 +44,7 @@ struct Options {
   std::string libexec;
 };
 
+// Returns the milliseconds to open a stream, index it and get a first frame.
 Result<double> OpenByBulkhead(Host& host, const std::string& clip) {
   cli::NullWriter reader;
   const Clock::time_point start = Clock::now();
@@ -55,6 +56,7 @@ Result<double> OpenByBulkhead(Host& host, const std::string& clip) {
   return MillisecondsSince(start);
 }
 
+// Measures the same with libav in this process. Reads all packets as an index.
 Result<double> OpenInProcess(const std::string& clip) {
   cli::NullWriter reader;
   const Clock::time_point start = Clock::now();
@@ -68,7 +70,7 @@ Result<double> OpenInProcess(const std::string& clip) {
   return MillisecondsSince(start);
 }
 
-// Opens one clip in all rounds, with each contestant.
+// The decoders that open one clip, in all rounds.
 class Openers {
  public:
   Openers(Host& host, std::string clip, const std::string& script)
@@ -83,6 +85,7 @@ class Openers {
     }
   }
 
+  // Measures each decoder once. Fills the table if the round `counts`.
   Status MeasureRound(const std::string& clip_name, bool counts, Table& table) {
     const auto ours = OpenByBulkhead(host_, clip_);
     if (Status status = Note(clip_name, kBulkhead, ours, ours, counts, table);
@@ -95,7 +98,7 @@ class Openers {
       return status;
     }
     for (const auto& peer : peers_) {
-      // Its pictures are compared with a pass's.
+      // The warm-up decodes the pass with which Random() compares its pictures.
       if (!counts) {
         if (const auto pass = peer->Sequential(); !pass) return pass.error();
       }
@@ -113,6 +116,7 @@ class Openers {
   }
 
  private:
+  // Adds the time of a decoder, and its ratio to Bulkhead's time, `ours`.
   static Status Note(const std::string& clip_name, const std::string& decoder,
                      const Result<double>& took, const Result<double>& ours,
                      bool counts, Table& table) {
@@ -154,6 +158,7 @@ Result<double> FirstFrameOfFfmpeg(const std::string& clip) {
   return MillisecondsSince(start);
 }
 
+// Returns the median start time of a session's worker, in milliseconds.
 Result<double> StartOfSession(Host& host, const std::string& clip) {
   Series starts;
   for (int i = 0; i < kStartsARound; ++i) {
@@ -166,7 +171,7 @@ Result<double> StartOfSession(Host& host, const std::string& clip) {
   return starts.Median();
 }
 
-// Starts the smallest program and waits for its end.
+// Returns the median time to start and end a small program, in milliseconds.
 Result<double> StartOfProcess() {
   Series starts;
   for (int i = 0; i < kStartsARound; ++i) {
@@ -184,6 +189,7 @@ Result<double> StartOfProcess() {
   return starts.Median();
 }
 
+// Adds the times of Bulkhead and of the anchor, and their ratio, to the row.
 Status NoteStart(const char* what, const char* anchor_name,
                  const Result<double>& ours, const Result<double>& anchor,
                  bool counts, Table& table) {
@@ -249,7 +255,8 @@ Result<std::vector<Table>> Measure(const Options& options) {
 }
 
 int Run(int argc, char** argv) {
-  // A peer may end at any time; the next request then fails with an error.
+  // A peer may end at any time. With SIGPIPE ignored, the next request fails
+  // with an error instead of ending this program.
   signal(SIGPIPE, SIG_IGN);
   Options options;
   cli::Command program("bench --opening", kPurpose);

@@ -250,7 +250,7 @@ def lengths(axes, table):
     lines(axes, table, "seconds", plots)
 
 
-# Each panel: the benchmark, the start of the table's title, what draws it.
+# The panels: the benchmark, the beginning of the table's title, and the function that draws.
 PANELS = [
     ("matrix", "Decoding in order", decoding("RGB24", 1)),
     ("matrix", "Decoding in order", decoding("RGB24", 2)),
@@ -300,7 +300,7 @@ def draw_page(runs):
             "font.family": ["DejaVu Sans"],
             "font.size": 9,
             "svg.fonttype": "none",
-            # The same figures give the same file.
+            # A fixed salt, so that the same figures give the same file.
             "svg.hashsalt": "bulkhead",
             "axes.axisbelow": True,
             "axes.spines.top": False,

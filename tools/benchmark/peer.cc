@@ -16,7 +16,7 @@
 namespace bulkhead::benchmark {
 namespace {
 
-// The Python of Debian. Another one that is first in PATH would not find the
+// Debian's Python. Another Python that is first in PATH would not find the
 // packages of Debian.
 constexpr char kPython[] = "/usr/bin/python3";
 

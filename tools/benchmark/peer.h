@@ -11,33 +11,36 @@
 
 namespace bulkhead::benchmark {
 
-// The results of one pass over a clip in order.
+// The result of decoding a clip in order.
 struct SequentialPass {
   double seconds = 0;  // Includes the time to open the clip.
   uint64_t frames = 0;
 };
-// The results of one pass over chosen frames.
+// The result of decoding chosen frames of a clip.
 struct RandomPass {
-  double open_ms = 0;  // Time to the first frame, including any index.
-  double seconds = 0;  // Time for the other frames.
-  uint64_t wrong = 0;  // Pictures that differ from a sequential pass's.
+  double open_ms = 0;  // The time to the first frame, with any index scan.
+  double seconds = 0;  // The time for the other frames.
+  // The number of pictures that differ from the sequential pass.
+  uint64_t wrong = 0;
 };
 
-// The results of one request to tensors.py.
+// The result of one request to tensors.py.
 struct TensorPass {
   double seconds = 0;
   uint64_t frames = 0;
-  uint64_t wrong = 0;  // Of a request that checks, as RandomPass has it.
+  // The number of pictures that differ from the sequential pass; 0 unless the
+  // request begins with "check".
+  uint64_t wrong = 0;
 };
 
-// A decoder library in a Python process. The process lives as long as this
-// object, so that its start is not measured. peers.py and tensors.py document
-// the protocols. Not thread-safe.
+// A decoder library that is compared with Bulkhead, in a Python process. The
+// process lives as long as this object, so that the measured times do not
+// include the start of Python. The scripts peers.py and tensors.py document
+// their protocols of requests and answers. Not thread-safe.
 class Peer {
  public:
-  // Starts the process. `arguments` are the script and its arguments, of which
-  // the first names the library. Returns kUnsupported if that library is not
-  // installed.
+  // Starts the process. `arguments` are the script, the name of the library and
+  // further arguments. Returns kUnsupported if the library is not installed.
   static Result<std::unique_ptr<Peer>> Start(
       std::vector<std::string> arguments);
   ~Peer();
@@ -46,11 +49,12 @@ class Peer {
 
   // The name of the library with its version.
   const std::string& name() const { return name_; }
+  // Decodes the clip in order.
   Result<SequentialPass> Sequential();
-  // Call it after Sequential(): the pictures are compared with the
-  // last sequential pass's.
+  // Decodes the frames `indices`, and compares them with the pictures of the
+  // last Sequential(), which must be called before.
   Result<RandomPass> Random(std::span<const int64_t> indices);
-  // Decodes the clip `count` times, `at_once` at the same time in threads.
+  // Decodes the clip `count` times, in `at_once` threads in parallel.
   Result<SequentialPass> Clips(int at_once, int count);
   // Sends a request of tensors.py.
   Result<TensorPass> Tensors(const std::string& request);

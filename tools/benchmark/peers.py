@@ -70,8 +70,8 @@ class PyAv:
 
 class OpenCv:
     def __init__(self, clip):
-        # OpenCV starts a decoder thread for each processor, whatever it is asked for.
-        # With one processor it has one.
+        # OpenCV starts a decoder thread for each processor, without an option to change
+        # that. With one allowed processor it starts one thread.
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         import cv2
 
@@ -174,8 +174,7 @@ class Ffms2:
         rows = numpy.frombuffer(memory, numpy.uint8).reshape(
             self.height, stride
         )
-        # This is a view, not a copy, if rows are packed, as they are at the widths
-        # measured here.
+        # This is no copy if the rows are packed, as they are at the widths measured here.
         return numpy.ascontiguousarray(rows[:, : 3 * self.width])
 
     def frames_from(self, index):
@@ -223,7 +222,7 @@ def main():
             print(took, len(straight), flush=True)
             continue
         wanted = [int(index) for index in words[1].split(",")]
-        # Who wants the first frame does not seek.
+        # The first frame needs no seek.
         first = decoder.frames_from(wanted[0]) if wanted[0] else decoder.frames()
         got = [digest(next(first))]
         opened = time.perf_counter()

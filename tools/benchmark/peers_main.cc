@@ -31,6 +31,7 @@ byte of every frame is read, and the rounds are interleaved.)";
 constexpr size_t kPlaces = 20;
 constexpr uint32_t kSeed = 20240;
 
+// A decoder and its figures.
 struct Contestant {
   std::string name;
   Series sequential{"sequential", "frames/s", {}};
@@ -49,7 +50,8 @@ double PerSecond(uint64_t frames, double seconds) {
   return static_cast<double>(frames) / seconds;
 }
 
-// Decoders that run in this process. `take` reads every byte of a frame.
+// The decoders that this process calls: Bulkhead and libav. Each pass reads
+// every byte of every frame.
 class Ours {
  public:
   static constexpr const char* kNames[] = {"Bulkhead", "libav in process"};
@@ -104,7 +106,7 @@ class Ours {
     return pass;
   }
 
-  // Uses the timestamps of the last sequential pass, so that it needs no index.
+  // Uses the timestamps of the last Bulkhead(), so that it needs no index.
   Result<RandomPass> InProcessAt(std::span<const int64_t> places) {
     RandomPass pass;
     auto start = Clock::now();
@@ -127,9 +129,11 @@ class Ours {
   Host& host_;
   const std::string clip_;
   cli::NullWriter reader_;
-  std::vector<int64_t> timestamps_;  // Filled by the last sequential pass.
+  std::vector<int64_t> timestamps_;  // Filled by the last Bulkhead().
 };
 
+// Adds the figures of one round. Returns an error if a pass failed, or if the
+// decoder does not return all `frames` of the clip.
 Status Note(const Result<SequentialPass>& sequential,
             const Result<RandomPass>& random, uint64_t frames,
             Contestant& contestant) {
@@ -172,7 +176,7 @@ Result<std::vector<Contestant>> Measure(Host& host, const std::string& clip,
       place = std::uniform_int_distribution<int64_t>(
           0, static_cast<int64_t>(frames) - 1)(random);
     }
-    std::vector<Contestant> round_of = all;
+    const std::vector<Contestant> before = all;
     const auto bulkhead = ours.Bulkhead();
     Status noted = Note(bulkhead, ours.BulkheadAt(places), frames, all[0]);
     if (!noted.ok()) return noted;
@@ -185,7 +189,7 @@ Result<std::vector<Contestant>> Measure(Host& host, const std::string& clip,
       if (!noted.ok()) return noted;
     }
     // Round -1 is a warm-up and does not count.
-    if (round < 0) all = std::move(round_of);
+    if (round < 0) all = before;
   }
   return all;
 }

@@ -12,9 +12,10 @@
 
 namespace bulkhead::benchmark {
 
-// The common way to keep a decoder out of one's own process: reads the pixels
-// that `ffmpeg -f rawvideo pipe:1` writes. Decodes with one thread and uses the
-// largest pipe that an unprivileged user gets.
+// A decoder in another process, in the way that is common without Bulkhead:
+// `ffmpeg -f rawvideo pipe:1` writes pixels to a pipe, which this class reads.
+// Decodes with one thread, and uses the largest pipe that an unprivileged user
+// gets.
 class PipeReader {
  public:
   static Result<std::unique_ptr<PipeReader>> Start(const std::string& path,

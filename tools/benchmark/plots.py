@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of plots that page.py puts on a page: bars and lines in set colours.
+"""The kinds of plots that page.py puts on a page: bars and lines in fixed colours.
 
 Needs matplotlib.
 """
 
 from matplotlib import ticker
 
-# What is drawn has one colour on the whole page, by the start of its name.
+# The colour of each subject, by the beginning of its name, the same on the whole page.
 COLOURS = {
     "Bulkhead": "#1f5fa8",
     "the ring": "#1f5fa8",
@@ -34,7 +34,7 @@ def colour(name):
 
 
 def number(value):
-    """Returns two significant digits, and all digits before the point."""
+    """Returns a number with two significant digits, and with all digits before the point."""
     if value >= 10:
         return "%.0f" % value
     return "%.2g" % value
@@ -82,10 +82,10 @@ def grouped_bars(axes, groups, names, value, label):
 
 
 def lines(axes, table, key, plots, scale="linear", headroom=1.5):
-    """Draws lines over `key`, which grows by factors.
+    """Draws lines over `key`, with a logarithmic axis.
 
-    `plots` are (series, keys of the row, label, style) or, for a quantity of
-    which each of `key` has a share, (series, keys, label, style, "each").
+    Each of `plots` is (series, keys of the row, label, style). A fifth element "each" divides
+    the values by `key`, for example the memory of all sessions by their number.
     """
     for series, of, name, style, *each in plots:
         x, y = table.line(key, series, **of)
@@ -119,7 +119,7 @@ def lines(axes, table, key, plots, scale="linear", headroom=1.5):
 
 
 def not_reached(axes, table, key):
-    """Says which rows are missing, and why."""
+    """Writes below the plot which rows are missing, and why."""
     reasons = [
         "%s %s, %s: %s"
         % (row["of"][key], key, row["of"].get("decoder", ""), row["not_reached"])

@@ -22,8 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the number of kB that a line such as "Pss:    1234 kB" has; nullopt
-// with errno if the file cannot be read or has no such line.
+// Returns the number in the first line that begins with `name`, such as "Pss:
+// 1234 kB". Returns nullopt, and sets errno, if the file cannot be read or has
+// no such line.
 std::optional<double> KilobytesIn(const std::string& file,
                                   const std::string& name) {
   errno = 0;
@@ -114,7 +115,7 @@ Status AwaitAtMost(const Host& host, size_t count) {
 }
 
 int OpenDescriptors() {
-  int count = -1;  // The directory's own.
+  int count = -1;  // Leaves out the descriptor of the directory itself.
   std::error_code error;
   for ([[maybe_unused]] const fs::directory_entry& entry :
        fs::directory_iterator("/proc/self/fd", error)) {

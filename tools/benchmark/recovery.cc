@@ -22,6 +22,8 @@ struct Times {
   int64_t recovered_pts = 0;
 };
 
+// Kills the worker after `after_frames` frames, and reads on up to the first
+// frame of the new worker.
 Result<Times> KillAndGoOn(Host& host, const std::string& clip,
                           uint64_t after_frames) {
   Result<VideoDecoder> video = host.OpenVideo(clip);
@@ -63,9 +65,9 @@ Result<double> ReopenInProcess(const std::string& clip, int64_t pts) {
 
 Status MeasureRecovery(Host& host, const std::string& clip, uint64_t frames,
                        int round, Recovery& measured) {
-  // Steps through the distances from the keyframe, up to 3/4 of the clip. A
-  // worker that had reached the end, as it may by decoding ahead, would need no
-  // recovery.
+  // Kills between 1/4 and 3/4 of the clip, at a different distance from the
+  // keyframe in each round. Near the end, the worker might have decoded all
+  // remaining frames ahead, so that no recovery would be needed.
   const uint64_t kill_at = frames / 4 + static_cast<uint64_t>(round + 1) * 37 %
                                             std::max<uint64_t>(1, frames / 2);
   const Result<Times> times = KillAndGoOn(host, clip, kill_at);

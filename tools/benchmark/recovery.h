@@ -12,15 +12,16 @@ namespace bulkhead::benchmark {
 
 // The time that a stream needs to continue after its worker was killed.
 struct Recovery {
-  // The next frame may be one that the dead worker had left in shared memory.
+  // The next frame may be a frame that the dead worker had decoded ahead.
   Series next_frame{"SIGKILL of the worker to the next frame", "ms", {}};
   Series recovered{"... to the first frame of the new worker", "ms", {}};
   Series reopen_in_process{
       "reopen, seek, decode that frame, in process", "ms", {}};
 };
 
-// Adds one value to each series. `clip` has `frames` frames. Every round kills
-// at another distance from the keyframe.
+// Kills a worker in the middle of the clip, which has `frames` frames, and adds
+// one value to each series. The distance from the last keyframe to the kill
+// differs from round to round.
 Status MeasureRecovery(Host& host, const std::string& clip, uint64_t frames,
                        int round, Recovery& measured);
 

@@ -31,12 +31,14 @@ Then counts the system calls of a session while the next frame is ready.)";
 constexpr char kRing[] = "the ring of a session";
 constexpr char kFutex[] = "futex";
 
+// One condition under which all mechanisms are measured.
 struct Case {
   bool two_cpus;
   TripPlan plan;
 };
 
-// A spinning peer on the same processor answers once per time slice.
+// The time of each case is limited, since on one processor a spinning peer
+// answers only once per time slice.
 constexpr Case kCases[] = {
     {true, {milliseconds(0), 20'000, milliseconds(300)}},
     {true, {milliseconds(1), 150, milliseconds(400)}},
@@ -67,12 +69,13 @@ std::vector<Series> EmptySeries() {
           {"p50 / futex", "x", {}}};
 }
 
+// Measures all mechanisms once. The ratios to the futex come last, when the
+// time of the futex is known.
 Status MeasureRound(const Case& one, const std::vector<int>& cpus, bool quick,
                     Table& table) {
   TripPlan plan = one.plan;
   if (quick) plan.most_trips = 5;
   double futex_us = 0;
-  std::vector<std::pair<Row*, double>> medians;
   for (const NamedMechanism& mechanism : Mechanisms()) {
     const auto made = mechanism.make();
     const Result<Trips> trips =
@@ -117,6 +120,8 @@ Result<Table> MeasureTable(const RunOptions& options) {
   return table;
 }
 
+// Returns the table of system calls. If the kernel does not allow tracing, its
+// rows are marked as not reached.
 Result<Table> CountTable(const HostOptions& options) {
   Table table{.title = "System calls while the next frame is ready",
               .rows = {},

@@ -57,6 +57,7 @@ double MillisecondsSince(Clock::time_point start) {
       .count();
 }
 
+// The programs and the backend `cpu`, opened as bulkheadd opens them.
 struct Programs {
   ipc::UniqueFd reaper;
   ipc::UniqueFd worker;
@@ -95,6 +96,7 @@ Result<Programs> Programs::Find(const std::string& libexec) {
   discovery::PackageFiles files(opened.directory.get(),
                                 discovery::DistributionOf(*cpu),
                                 cpu->plugin_path, object);
+  // Adds the files of the backend's package, which its sandbox shows.
   while (!files.Step()) {
   }
   ASSIGN_OR_RETURN(const std::vector<discovery::PackageFile> own, files.Take());
@@ -112,8 +114,8 @@ Result<Programs> Programs::Find(const std::string& libexec) {
                     "; name it with --libexec");
 }
 
-// Returns a sandbox that restricts nothing. Each filter has one instruction,
-// the fewest that the kernel accepts.
+// Returns a lockdown that restricts nothing. Each filter has one instruction,
+// the minimum that the kernel accepts.
 Result<ipc::UniqueFd> OpenLockdown(const sandbox::Plugin& plugin) {
   const sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   const capnp::Data::Reader filter(reinterpret_cast<const kj::byte*>(&allow),
@@ -184,7 +186,7 @@ class Started {
 
   double milliseconds() const { return milliseconds_; }
 
-  // Starts a worker and waits until it may receive media.
+  // Starts a worker, and returns the milliseconds until it may receive media.
   Result<double> StartSession() {
     auto sockets = ipc::MakeSocketPair();
     if (!sockets) return Status(Code::kInternal, "no socket pair");
@@ -214,7 +216,8 @@ class Started {
 
   kj::UnixEventPort& port_;
   kj::WaitScope& scope_;
-  // In this order: the incarnation's reaper is left to the other object.
+  // Declared before `incarnation_`, which refers to these objects: its
+  // destructor hands its reaper over to `ending_`.
   std::unique_ptr<backend::EndingReapers> ending_;
   std::unique_ptr<bool> met_media_ = std::make_unique<bool>(false);
   std::unique_ptr<sandbox::HeldParts> held_parts_ =

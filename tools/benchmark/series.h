@@ -18,12 +18,12 @@ struct Series {
   double Highest() const;
 };
 
-// Returns the ratio of each round. Effects that change from round to round,
-// such as the clock of the processor, cancel out.
+// Returns a series with `numerator` / `denominator` of each round. Effects that
+// change from round to round, such as the processor's clock rate, cancel out.
 Series Ratio(std::string name, const Series& numerator,
              const Series& denominator);
 
-// Returns the difference of each round.
+// Returns a series with `whole` - `part` of each round.
 Series Difference(std::string name, const Series& whole, const Series& part);
 
 // Returns "name   median unit   (lowest to highest)".

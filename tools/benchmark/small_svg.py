@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes an SVG file of matplotlib small, for a page that is kept in git.
+"""Makes an SVG file of matplotlib smaller, for a page that is kept in git.
 
     write_small("page.svg", text)
 
-The picture stays the same: names of groups that nothing refers to, empty groups
-around one element and digits below a hundredth of a point are left out.
+The picture stays the same. Names of groups that nothing refers to, groups without
+attributes and digits below a hundredth of a point are left out.
 """
 
 import re
@@ -14,7 +14,7 @@ _SVG = "http://www.w3.org/2000/svg"
 _LINK = "http://www.w3.org/1999/xlink"
 _NUMBER = re.compile(r"-?\d+\.\d+")
 _NO_TURN = re.compile(r"rotate\(-?0(?:\.0*)? ")
-# What holds coordinates. A style has colours and widths.
+# The attributes that hold coordinates. (A style has colours and widths, which stay.)
 _COORDINATES = ("d", "x", "y", "width", "height", "transform", "points")
 
 

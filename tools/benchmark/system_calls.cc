@@ -24,8 +24,10 @@ namespace {
 constexpr size_t kMostProcesses = 4;
 constexpr size_t kMostCalls = 1024;
 
-// The counts that the tracer and its user share. Each belongs to a phase; a
-// tracer that is late by one call so never adds it to the next phase.
+// The counts, in memory that the tracer and this process share. A count is
+// valid only in the phase whose number it has. So BeginPhase() resets all
+// counts by raising one number, and a call that the tracer is just adding stays
+// in the old phase.
 struct Counts {
   std::atomic<uint32_t> phase;
   struct Count {
@@ -48,7 +50,7 @@ std::vector<pid_t> ThreadsOf(pid_t process) {
   return threads;
 }
 
-// The loop of the tracing process.
+// The main loop of the tracer process.
 class Loop {
  public:
   Loop(const std::vector<pid_t>& processes, Counts& counts)
@@ -82,7 +84,7 @@ class Loop {
         Count(thread);
         ptrace(PTRACE_SYSCALL, thread, nullptr, nullptr);
       } else {
-        // A stop of ptrace's own carries no signal for the thread.
+        // A stop that ptrace itself causes has no signal to pass on.
         const bool own = status >> 16 != 0 || signal == SIGTRAP;
         ptrace(PTRACE_SYSCALL, thread, nullptr,
                static_cast<uintptr_t>(own ? 0 : signal));
@@ -97,6 +99,8 @@ class Loop {
         info.op != PTRACE_SYSCALL_INFO_ENTRY || info.entry.nr >= kMostCalls) {
       return;
     }
+    // The first call in a phase finds the number of an earlier phase, and makes
+    // the count start at 0.
     Counts::Count& count = counts_.of[place_of_[thread]][info.entry.nr];
     const uint32_t phase = counts_.phase.load();
     if (count.phase.exchange(phase) != phase) count.calls.store(0);
@@ -136,7 +140,7 @@ Result<std::unique_ptr<SystemCallTrace>> SystemCallTrace::Start(
   }
   const ipc::UniqueFd from(ends[0]);
   ipc::UniqueFd to(ends[1]);
-  // Without this, Yama lets no child trace its parent.
+  // By default, the security module Yama lets no child trace its parent.
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
   tracer->pid = fork();
   if (tracer->pid == 0) {

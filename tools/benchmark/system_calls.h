@@ -11,19 +11,21 @@
 
 namespace bulkhead::benchmark {
 
-// Counts every system call of chosen processes, by ptrace from a process of its
-// own: exact, and slow enough that nothing else may be measured meanwhile.
+// Counts every system call of chosen processes by ptrace, from a forked tracer
+// process. The counts are exact. Tracing slows the processes so much that times
+// that are measured during a trace mean nothing.
 //
 //   auto trace = SystemCallTrace::Start({getpid(), worker});
-//   (*trace)->BeginPhase();  // the counts begin at zero
+//   (*trace)->BeginPhase();  // Sets the counts to zero.
 //   ...
 //   (*trace)->Calls(getpid());
 //
-// This process may be one of them. Each must have been running for long enough
-// to have all of its threads: later ones are not counted. Not thread-safe.
+// This process may be among the chosen ones. Threads that a process starts
+// after Start() are not counted. Not thread-safe.
 class SystemCallTrace {
  public:
-  // kUnsupported if the kernel does not let this user trace a process.
+  // Attaches to all threads of the processes. Returns kUnsupported if the
+  // kernel does not let this user trace a process.
   static Result<std::unique_ptr<SystemCallTrace>> Start(
       std::vector<pid_t> processes);
   // Ends the trace. The processes run on.
@@ -31,10 +33,10 @@ class SystemCallTrace {
   SystemCallTrace(const SystemCallTrace&) = delete;
   SystemCallTrace& operator=(const SystemCallTrace&) = delete;
 
-  // Starts to count from zero.
+  // Sets all counts to zero.
   void BeginPhase();
-  // Returns the number of calls of `process` since BeginPhase(), by the number
-  // of the call. Makes no system call.
+  // Returns the counts of `process` since BeginPhase(), by the number of the
+  // system call. Makes no system call itself.
   std::map<uint32_t, uint64_t> Calls(pid_t process) const;
 
  private:

@@ -12,7 +12,8 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-// Returns three significant digits, and all digits before the point.
+// Returns the number with about three significant digits, and with all digits
+// before the decimal point.
 std::string Number(double value) {
   const double size = std::abs(value);
   if (size == 0 || size >= 100) return fmt::format("{:.0f}", value);
@@ -31,8 +32,8 @@ std::string TextOf(const nlohmann::ordered_json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// Returns the heads of the columns: the keys, then the series of the first row
-// that was measured.
+// Returns the headings of the columns: the keys, then the series of the first
+// row that was measured.
 Cells HeadsOf(const Table& table) {
   Cells heads;
   for (const auto& [key, value] : table.rows.front().of.items()) {
@@ -48,7 +49,8 @@ Cells HeadsOf(const Table& table) {
   return heads;
 }
 
-// Texts stand at the left of their columns, numbers at the right.
+// Returns a line of the table. The first `left` cells are aligned to the left,
+// the others, which are numbers, to the right.
 std::string LineOf(const Cells& cells, const std::vector<size_t>& widths,
                    size_t left) {
   std::string line;
@@ -94,18 +96,22 @@ std::string TextOf(const Table& table) {
         cells.push_back("not reached: " + row.not_reached);
       }
     }
+    // Line 0 has the headings, line i the row i - 1. A row that was not reached
+    // has a reason in place of its figures. The reason may be long, and does
+    // not widen the columns.
+    const auto has_reason = [&](size_t line) {
+      return line > 0 && !table.rows[line - 1].not_reached.empty();
+    };
     std::vector<size_t> widths(heads.size());
     for (size_t i = 0; i < lines.size(); ++i) {
-      const bool whole = i == 0 || table.rows[i - 1].not_reached.empty();
       for (size_t j = 0; j < lines[i].size() && j < heads.size(); ++j) {
-        // A reason may be longer than all figures.
-        if (whole || j < keys)
+        if (!has_reason(i) || j < keys)
           widths[j] = std::max(widths[j], lines[i][j].size());
       }
     }
     for (size_t i = 0; i < lines.size(); ++i) {
-      const bool whole = i == 0 || table.rows[i - 1].not_reached.empty();
-      text += LineOf(lines[i], widths, whole ? keys : lines[i].size());
+      const size_t left_aligned = has_reason(i) ? lines[i].size() : keys;
+      text += LineOf(lines[i], widths, left_aligned);
     }
   }
   for (const std::string& note : table.notes) {

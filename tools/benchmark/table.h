@@ -11,13 +11,13 @@
 
 namespace bulkhead::benchmark {
 
-// One row of a table: what was measured, and its series.
+// One row of a table: a measured subject and its series.
 //
-// A row that was not measured says why in `not_reached`. Its place in the table
-// then shows how far the measurement got.
+// A row that could not be measured has the reason in `not_reached`, and no
+// series. It stays in the table, to show how far the measurement got.
 struct Row {
-  // Names the subject of the row: {"codec": "H.264", "height": 480}. A text, a
-  // number or a bool each.
+  // The subject of the row: {"codec": "H.264", "height": 480}. Each value is a
+  // text, a number or a bool.
   nlohmann::ordered_json of;
   std::vector<Series> series;
   std::string not_reached;
@@ -28,18 +28,18 @@ struct Row {
 struct Table {
   std::string title;
   std::vector<Row> rows;
-  // Sentences for people who read the figures, such as what bends a line.
+  // Sentences for readers of the figures, such as why a curve has a bend.
   std::vector<std::string> notes;
 };
 
-// Returns the series of that name in the row. The row must have it.
+// Returns the series called `name`, which the row must have.
 Series& SeriesOf(Row& row, std::string_view name);
 
-// Returns the row with these keys and values, which is added if there is none.
+// Returns the row with the subject `of`. Adds the row if there is none.
 Row& RowOf(Table& table, const nlohmann::ordered_json& of);
 
-// Returns the table with aligned columns: each cell is the median, with the
-// lowest and the highest value in brackets if there are several.
+// Returns the table as text with aligned columns. Each cell is the median of a
+// series, with the lowest and the highest value if there are several values.
 std::string TextOf(const Table& table);
 
 // Returns {"title", "rows": [{"of", "series"} or {"of", "not_reached"}],

@@ -96,8 +96,8 @@ class BluePictures(Pictures):
     """Pictures in OpenCV's order of channels."""
 
     def before_fork(self):
-        # A worker of the DataLoader that closes it waits for ever for its threads,
-        # which do not survive the fork.
+        # The threads of a capture do not survive the fork. A worker of the DataLoader that
+        # closed the capture would wait for them for ever.
         self.library.capture = None
 
     def tensor(self, picture):
@@ -119,7 +119,7 @@ def made(kind, clip, *directory):
 
 
 class Clips:
-    """The data set of the DataLoader."""
+    """The data set of the DataLoader: each item opens the file and decodes a clip."""
 
     def __init__(self, decoder, places, count):
         self.decoder, self.places, self.count = decoder, places, count

@@ -35,7 +35,7 @@ whose items open the file and take such a clip (in C++: 2 threads). The rounds a
 interleaved.)";
 
 constexpr size_t kPlaces = 10;
-constexpr size_t kItems = 16;  // Of the DataLoader, per round.
+constexpr size_t kItems = 16;  // The items of the DataLoader in a round.
 constexpr int64_t kClipFrames = 10;
 constexpr uint32_t kSeed = 20241;
 
@@ -44,13 +44,14 @@ constexpr const char* kTasks[] = {"sequential", "random access",
                                   "clips of 10 frames",
                                   "DataLoader, 2 workers"};
 
+// A decoder and its figures.
 struct Contestant {
   explicit Contestant(std::string contestant) : name(std::move(contestant)) {
     for (const char* task : kTasks) series.push_back({task, "frames/s", {}});
   }
 
   std::string name;
-  std::vector<Series> series;  // By Task.
+  std::vector<Series> series;  // One for each Task.
   uint64_t wrong = 0;
 };
 
@@ -61,14 +62,15 @@ struct Options {
   std::string libexec;
 };
 
-// The frames that a round asks for.
+// The frames that a round decodes, for the tasks kRandom, kTenFrames (the first
+// frame of each clip) and kLoader (likewise).
 struct Places {
   std::vector<int64_t> random;
   std::vector<int64_t> clips;
   std::vector<int64_t> items;  // The same in each round.
 };
 
-// Pictures in memory of the caller, which nobody fills with zeroes first.
+// Memory for pictures. Filling it with zeroes first would cost time.
 using Pixels = std::unique_ptr<std::byte[]>;
 
 Pixels CopyOf(const Frame& frame) {
@@ -80,7 +82,7 @@ Pixels CopyOf(const Frame& frame) {
   return pixels;
 }
 
-// The C++ API, which does what tensors.py does.
+// Carries out the tasks of tensors.py with the C++ API.
 class InCpp {
  public:
   InCpp(Host& host, std::string clip) : host_(host), clip_(std::move(clip)) {}
@@ -155,6 +157,7 @@ class InCpp {
     return pixels;
   }
 
+  // Decodes the items in two threads, like the two workers of the DataLoader.
   Result<uint64_t> InTwoThreads(std::span<const int64_t> items) const {
     std::atomic<size_t> next = 0;
     Status failures[2];
@@ -178,6 +181,7 @@ class InCpp {
   const std::string clip_;
 };
 
+// Returns the request for tensors.py.
 std::string RequestOf(Task task, const Places& places) {
   switch (task) {
     case kSequential:
@@ -194,6 +198,7 @@ std::string RequestOf(Task task, const Places& places) {
   return "";
 }
 
+// Returns `count` random indices, at which a clip of kClipFrames can begin.
 std::vector<int64_t> RandomPlaces(std::mt19937& random, size_t count,
                                   uint64_t frames) {
   std::uniform_int_distribution<int64_t> any(

@@ -22,6 +22,7 @@ Result<Pass> Pipe(const std::string& clip, const PictureSize& size) {
 Result<Throughput> MeasureThroughput(Host& host, const std::string& clip,
                                      int rounds) {
   Throughput measured;
+  // Round -1 is a warm-up and does not count.
   for (int round = -1; round < rounds; ++round) {
     PictureSize size;
     Result<Pass> a = DecodeInProcess(clip);

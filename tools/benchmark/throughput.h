@@ -10,8 +10,8 @@
 
 namespace bulkhead::benchmark {
 
-// Frames per second for the whole clip, including the time to open it, by each
-// of three decoders. Every byte of every frame is read.
+// The frames per second of three decoders for a whole clip, including the time
+// to open it. Every byte of every frame is read.
 struct Throughput {
   Series in_process{"(a) libav in process", "frames/s", {}};
   Series bulkhead{"(b) Bulkhead, cpu", "frames/s", {}};
@@ -19,9 +19,8 @@ struct Throughput {
   uint64_t frames = 0;
 };
 
-// Measures `rounds` rounds of a, b and c after one warm-up round. Fails with
-// kInternal if the three decoders give different pixels, since they then do
-// different work.
+// Measures `rounds` rounds of the three decoders after a warm-up round. Returns
+// kInternal if their pixels differ, since they would then not do the same work.
 Result<Throughput> MeasureThroughput(Host& host, const std::string& clip,
                                      int rounds);
 

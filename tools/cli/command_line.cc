@@ -89,13 +89,13 @@ Option Command::AddNumber(
   const auto add = [take = std::move(take)](const int& number) {
     take(number);
   };
-  return Option(
-      *app_->add_option_function<int>(names, add, help)
-           ->transform(CLI::Transformer(
-               std::map<std::string, int>(numbers.begin(), numbers.end())))
-           // Checks the word before the Transformer above maps it: CLI11 runs
-           // the validator added last first. A check() would run after both.
-           ->transform(CLI::IsMember(words)));
+  return Option(*app_->add_option_function<int>(names, add, help)
+                     ->transform(CLI::Transformer(std::map<std::string, int>(
+                         numbers.begin(), numbers.end())))
+                     // CLI11 runs transforms in reverse order, so this one
+                     // checks the word before the Transformer above replaces it
+                     // by a number. A check() would run after both.
+                     ->transform(CLI::IsMember(words)));
 }
 
 Option Command::AddFlag(const std::string& names, bool* given,
@@ -121,7 +121,8 @@ Command& Command::AddSubcommand(const std::string& name,
 }
 
 void Command::TakeOneSubcommand() {
-  // The parser's check that there is one hides the word that is none.
+  // With a minimum of 1, CLI11 would report a missing subcommand instead of the
+  // unknown word that the user typed. main.cc reports both.
   app_->require_subcommand(0, 1);
 }
 

@@ -19,8 +19,8 @@ class Option;
 
 namespace bulkhead::cli {
 
-// The command line of a program: what it may say, its help, and where its
-// values go.
+// The definition and the parser of a program's command line: its options, its
+// help, and the variables that take the values.
 //
 //   int times = 1;
 //   std::string text;
@@ -29,53 +29,56 @@ namespace bulkhead::cli {
 //   program.AddOption("-n,--times", &times, "How often").Range(1, 9);
 //   const Result<bool> parsed = program.Parse(argc, argv);
 //   if (!parsed) return Fail(parsed.error());
-//   if (!*parsed) return 0;  // --help was asked for, and is printed
+//   if (!*parsed) return 0;  // --help was given, and the help is printed
 //
-// CLI11 parses. A compiler takes longer to read its header than for all else
-// of a command, so this one leaves it to command_line.cc; reference.cc reads it
-// too, to describe the parser.
+// The parser is CLI11. Compiling CLI11's header takes longer than the rest of a
+// subcommand, so this header only declares CLI11's types. Only command_line.cc
+// and reference.cc, which reads the parser's state, include CLI11.
 
-// Points to the variable that takes the value of an option. An option that is
-// not given leaves it as it is. Only options of vectors may have more than one
-// value.
+// A pointer to the variable that takes the value of an option. The variable
+// keeps its value if the option is not given. Only options of vectors may have
+// more than one value.
 using Destination =
     std::variant<std::string*, std::optional<std::string>*,
                  std::vector<std::string>*, int*, std::optional<int>*,
                  std::vector<int>*, uint32_t*, uint64_t*,
                  std::optional<uint64_t>*>;
 
-// An option, a flag or a positional argument of a Command, which owns it: a
-// copy stands for the same one. The calls describe it further, and return it.
+// A handle of an option, a flag or a positional argument, which its Command
+// owns. Copies refer to the same option. Each method changes the option and
+// returns the handle, so that calls can be chained.
 class Option {
  public:
   explicit Option(CLI::Option& option) : option_(&option) {}
 
-  // Sets what the help calls the value: "FILE".
+  // Sets the placeholder of the value in the help: "FILE".
   Option ValueName(const std::string& name);
-  // Lets the help show the value that the destination has now.
+  // Makes the help show the destination's present value as the default.
   Option ShowDefault();
   Option Required();
-  // Refuses to have both this and the option of that name, which exists.
+  // Makes it an error to give both this option and the option `name`, which
+  // must exist already.
   Option Excludes(const std::string& name);
 
-  // Refuse other values.
+  // Range() refuses values out of the range, OneOf() values not in the list.
   Option Range(int least, int most);
   Option OneOf(const std::vector<std::string>& words);
-  // `problem` returns what is wrong with a value, or nothing.
+  // Refuses values for which `problem` returns an error text. For a valid value
+  // it must return an empty text.
   Option Check(std::function<std::string(const std::string&)> problem);
 
-  // For vectors: takes one value each time the option is given, rather than all
-  // words that follow.
+  // For vectors: takes one value each time the option is given, instead of all
+  // words up to the next option.
   Option OneValueEach();
-  // For vectors: takes "a,b" for two values.
+  // For vectors: splits a value at the delimiter into several values.
   Option SplitAt(char delimiter);
 
  private:
   CLI::Option* option_;
 };
 
-// A program, or one of its subcommands. It has the option --help. Destinations
-// must outlive the last call of Parse().
+// A program, or one of its subcommands. Has the option --help. Destinations
+// must outlive the last call of Parse(). Not thread-safe.
 class Command {
  public:
   Command(const std::string& name, const std::string& purpose);
@@ -83,16 +86,18 @@ class Command {
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
-  // Names are "-o,--output" for an option, "FILE" for a positional argument.
+  // Adds an option. `names` is "-o,--output" for an option, or "FILE" for a
+  // positional argument.
   Option AddOption(const std::string& names, Destination value,
                    const std::string& help = "");
-  // Gives each value to `take`, in the order in which the user typed them,
-  // also other options' values that are added so. An error of `take` is one of
-  // the parser.
+  // Adds an option. Parse() passes each of its values to `take`. The values of
+  // several such options are passed in the order in which the user typed them.
+  // An error of `take` becomes an error of Parse().
   Option AddAction(const std::string& names,
                    std::function<Status(const std::string&)> take,
                    const std::string& help);
-  // Takes one of the words for the value beside it.
+  // Adds an option whose value is one of the words. Parse() sets `value` to the
+  // Enum that `words` pairs with the chosen word.
   template <typename Enum>
   Option AddChoice(const std::string& names, Enum* value,
                    const std::vector<std::pair<std::string, Enum>>& words,
@@ -105,41 +110,45 @@ class Command {
         names, [value](int number) { *value = static_cast<Enum>(number); },
         numbers, help);
   }
+  // Add an option without a value. If the user gave it, Parse() sets `*given`
+  // to true, or calls `given`.
   Option AddFlag(const std::string& names, bool* given,
                  const std::string& help);
   Option AddFlag(const std::string& names, std::function<void()> given,
                  const std::string& help);
-  // Adds --version, which prints the text.
+  // Adds the option --version, which prints the text.
   void AddVersion(const std::string& text);
 
-  // The text below the options in the help. A subcommand has it too, unless it
-  // has its own.
+  // Sets the text below the options in the help. Subcommands without a footer
+  // of their own inherit it.
   void SetFooter(const std::string& text);
 
-  // Adds a subcommand, which lives as long as this Command. What it inherits is
-  // set before: the footer, and the two settings below.
+  // Adds a subcommand, which this Command owns. The subcommand inherits what
+  // was set before: by SetFooter() and by the two methods below.
   Command& AddSubcommand(const std::string& name, const std::string& purpose);
-  // The user may name one subcommand, or none.
+  // Allows the user to name at most one subcommand.
   void TakeOneSubcommand();
-  // The options of this Command may also stand after a subcommand.
+  // Allows options of this Command after the name of a subcommand, too.
   void TakeOptionsBehindSubcommands();
   // Calls `chosen` at the end of parsing if the user named this subcommand.
   void OnChosen(std::function<void()> chosen);
 
-  // Refuses empty values of all options, also of subcommands, as an unset
-  // variable of a script gives them: the parser takes them for options that
-  // were not given, or for the number 0. Called after all is added.
+  // Makes an empty value an error, for all options of this Command and of its
+  // subcommands. A script with an unset variable passes an empty value. The
+  // parser would take it for an absent option, or for the number 0. Must be
+  // called after all options and subcommands were added.
   void RefuseEmptyValues();
 
-  // Returns false if there is nothing left to do: the user asked for the help
-  // or the version, which is printed. Returns kInvalidArgument, in the words of
-  // the parser, if the command line is wrong.
+  // Parses the command line. Returns false if --help or --version was given and
+  // printed, so that the program should end. Returns kInvalidArgument, with the
+  // parser's message, if the command line is wrong.
   Result<bool> Parse(int argc, const char* const* argv);
 
   std::vector<std::string> SubcommandNames() const;
   bool HasOption(const std::string& name) const;
-  // After Parse(), also one that failed: the name of the subcommand, empty if
-  // there is none, and the words that are nothing.
+  // Return results of the last Parse(), even if it failed. Chosen() returns the
+  // name of the subcommand, or "" if there is none; UnknownWords() the words
+  // that are no option, value, argument or subcommand.
   std::string Chosen() const;
   std::vector<std::string> UnknownWords() const;
 
@@ -152,8 +161,8 @@ class Command {
                    const std::vector<std::pair<std::string, int>>& words,
                    const std::string& help);
 
-  std::unique_ptr<CLI::App> program_;  // null for a subcommand
-  CLI::App* const app_;
+  std::unique_ptr<CLI::App> program_;  // Null for a subcommand.
+  CLI::App* const app_;                // Owned by `program_` of the program.
   std::vector<std::unique_ptr<Command>> subcommands_;
 };
 

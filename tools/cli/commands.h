@@ -8,8 +8,9 @@
 
 namespace bulkhead::cli {
 
-// Returns the program `bulkhead` with its help and all subcommands. Parsing
-// writes to `invocation`, which must outlive it.
+// Returns the program `bulkhead` with its help and all subcommands. Parsing the
+// command line stores the global options and the chosen subcommand in
+// `invocation` (options.h), which must outlive the program.
 std::unique_ptr<Command> MakeProgram(Invocation& invocation);
 
 }  // namespace bulkhead::cli

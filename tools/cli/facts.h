@@ -8,8 +8,8 @@
 
 namespace bulkhead::cli {
 
-// These functions return reports of the library as JSON for `--json`. Keys have
-// the names of the C++ members; an unknown value is null.
+// The functions FactsOf() return a report of the library as JSON, for `--json`.
+// Keys have the names of the C++ members; an unknown value is null.
 nlohmann::ordered_json FactsOf(const BackendReport& report);
 nlohmann::ordered_json FactsOf(const EntryPoints& entry_points);
 nlohmann::ordered_json FactsOf(const Diagnostics& diagnostics);
@@ -18,13 +18,13 @@ nlohmann::ordered_json FactsOf(const SandboxReport& report);
 nlohmann::ordered_json FactsOf(const ShadowReport& report);
 nlohmann::ordered_json FactsOf(const Status& failure);
 
-// Returns the pid, or null for 0, which says that there is no process: kill 0
-// signals the process group of whoever types it.
+// Returns the pid, or null for 0, which means that there is no process. A
+// script that passed a 0 to kill(1) would signal its own process group.
 nlohmann::ordered_json PidFact(int pid);
 
-// Prints `facts` to stdout, indented, and returns the exit status: 0 also when
-// the reader of stdout has gone away. Bytes that are not UTF-8, which a file or
-// a backend may have put into a string, are replaced by U+FFFD.
+// Prints `facts` to stdout, indented, and returns the exit status. A reader of
+// stdout that has gone away is no failure. Bytes that are not UTF-8, which a
+// file or a backend may have put into a string, are replaced by U+FFFD.
 int PrintFacts(const nlohmann::ordered_json& facts);
 
 }  // namespace bulkhead::cli

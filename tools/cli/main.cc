@@ -21,15 +21,16 @@ std::string SubcommandsOf(const Command& program) {
   return names;
 }
 
-// Returns true if the parser's `problem` begins with the name of an option of
-// all subcommands, which only `bulkhead --help` describes.
+// Returns true if the parser's message `problem` begins with the name of a
+// global option. Only `bulkhead --help` describes the global options.
 bool IsOfEverySubcommand(const Command& program, const std::string& problem) {
   const std::string name = problem.substr(0, problem.find_first_of(": "));
   return name.starts_with('-') && program.HasOption(name);
 }
 
-// Returns "NAME: "VALUE" is no whole number in its range" for the parser's
-// "Could not convert: NAME = VALUE": all values that it converts are numbers.
+// Rewrites the parser's message "Could not convert: NAME = VALUE" to "NAME:
+// "VALUE" is no whole number in its range". All values that the parser converts
+// are whole numbers.
 std::string Reworded(const std::string& problem) {
   constexpr std::string_view kUnconverted = "Could not convert: ";
   constexpr std::string_view kEquals = " = ";
@@ -42,7 +43,8 @@ std::string Reworded(const std::string& problem) {
          "\" is no whole number in its range";
 }
 
-// Returns the parser's error with the command that prints the right help.
+// Returns an error for the user, made from the parser's error: with a clearer
+// text, and the command that prints the relevant help.
 Status Explain(const Command& program, const Status& error) {
   const std::string chosen = program.Chosen();
   std::string problem = Reworded(error.message());
@@ -57,8 +59,8 @@ Status Explain(const Command& program, const Status& error) {
   return Status(Code::kInvalidArgument, problem + help);
 }
 
-// Returns an error for "--NAME=" among the arguments, for which the parser
-// would take the argument that follows as the value.
+// Returns an error if "--NAME=" is among the arguments. The parser would take
+// the next argument as the value of --NAME.
 Status RefuseEmptyValues(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -96,10 +98,11 @@ int Run(int argc, char** argv) {
 }  // namespace bulkhead::cli
 
 int main(int argc, char** argv) {
-  // When the reader of a pipe goes away, write() then fails with EPIPE, which
-  // Output sets apart from other failures, and the program can finish cleanly.
+  // If the reader of a pipe goes away, write() fails with EPIPE instead of a
+  // signal. Output recognizes that error, and the program finishes cleanly.
   signal(SIGPIPE, SIG_IGN);
-  // Likewise, an output above the limit on file sizes is a failed write().
+  // Beyond the limit on file sizes, write() fails with EFBIG instead of a
+  // signal.
   signal(SIGXFSZ, SIG_IGN);
   return bulkhead::cli::Run(argc, argv);
 }

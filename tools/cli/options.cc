@@ -24,20 +24,21 @@ std::string Absolute(const std::string& path) {
   return error ? path : absolute.lexically_normal().string();
 }
 
-// Keeps products of limits far below the range of 64 bits.
+// The largest value of any limit. It keeps products of limits within 64 bits.
 constexpr uint64_t kMost = uint64_t{1} << 50;
 constexpr uint64_t kMostMilliseconds = 24 * 60 * 60 * 1000;
 
-// A value of --limit. Messages of the library use the same names, so that a
-// user can copy one from a message: ipc/limit_name.h.
+// A limit that --limit can set. The library's messages about a limit use the
+// same names (ipc/limit_name.h), so that users can copy them.
 struct Limit {
   const char* name;
   uint64_t most;
   void (*set)(HostOptions& options, uint64_t value);
 };
 
+// Returns the limit that sets a member of Limits.
 template <auto Member>
-constexpr Limit Of(const char* name) {
+constexpr Limit LimitOf(const char* name) {
   using Value =
       std::remove_reference_t<decltype(std::declval<Limits>().*Member)>;
   return {name, std::min<uint64_t>(std::numeric_limits<Value>::max(), kMost),
@@ -46,30 +47,31 @@ constexpr Limit Of(const char* name) {
           }};
 }
 
+// Returns the limit that sets a member of Deadlines, in milliseconds.
 template <auto Member>
-constexpr Limit Within(const char* name) {
+constexpr Limit DeadlineOf(const char* name) {
   return {name, kMostMilliseconds, [](HostOptions& options, uint64_t value) {
             options.deadlines.*Member = std::chrono::milliseconds(value);
           }};
 }
 
 constexpr Limit kLimits[] = {
-    Of<&Limits::frame_pixels>("frame-pixels"),
-    Of<&Limits::session_bytes>("session-bytes"),
-    Of<&Limits::worker_bytes>("worker-bytes"),
-    Of<&Limits::frame_slots>("frame-slots"),
-    Of<&Limits::streams>("streams"),
-    Of<&Limits::packet_bytes>("packet-bytes"),
-    Of<&Limits::index_frames>("index-frames"),
-    Of<&Limits::kills_per_position>("kills-per-position"),
-    Within<&Deadlines::supervisor_start>("supervisor-start-ms"),
-    Within<&Deadlines::backend_start>("backend-start-ms"),
-    Within<&Deadlines::worker_start>("worker-start-ms"),
-    Within<&Deadlines::open>("open-ms"),
-    Within<&Deadlines::scan>("scan-ms"),
-    Within<&Deadlines::seek>("seek-ms"),
-    Within<&Deadlines::frame>("frame-ms"),
-    Within<&Deadlines::close>("close-ms"),
+    LimitOf<&Limits::frame_pixels>("frame-pixels"),
+    LimitOf<&Limits::session_bytes>("session-bytes"),
+    LimitOf<&Limits::worker_bytes>("worker-bytes"),
+    LimitOf<&Limits::frame_slots>("frame-slots"),
+    LimitOf<&Limits::streams>("streams"),
+    LimitOf<&Limits::packet_bytes>("packet-bytes"),
+    LimitOf<&Limits::index_frames>("index-frames"),
+    LimitOf<&Limits::kills_per_position>("kills-per-position"),
+    DeadlineOf<&Deadlines::supervisor_start>("supervisor-start-ms"),
+    DeadlineOf<&Deadlines::backend_start>("backend-start-ms"),
+    DeadlineOf<&Deadlines::worker_start>("worker-start-ms"),
+    DeadlineOf<&Deadlines::open>("open-ms"),
+    DeadlineOf<&Deadlines::scan>("scan-ms"),
+    DeadlineOf<&Deadlines::seek>("seek-ms"),
+    DeadlineOf<&Deadlines::frame>("frame-ms"),
+    DeadlineOf<&Deadlines::close>("close-ms"),
 };
 
 std::string LimitNames() {
@@ -80,7 +82,7 @@ std::string LimitNames() {
   return names;
 }
 
-// Returns nullopt unless the text is a whole number from 1.
+// Returns the number in the text, or nullopt if it is no whole number from 1.
 std::optional<uint64_t> NumberIn(std::string_view text) {
   uint64_t value = 0;
   const char* const end = text.data() + text.size();
@@ -91,7 +93,8 @@ std::optional<uint64_t> NumberIn(std::string_view text) {
   return value;
 }
 
-// CLI11 takes -1 and too many digits for the largest number there is.
+// Returns an error text for a value that is no number from 1 to kMost. CLI11
+// itself would take -1, or too many digits, for the largest number.
 std::string ProblemOfNumber(const std::string& text) {
   const auto value = NumberIn(text);
   if (value && *value <= kMost) return "";
@@ -124,9 +127,8 @@ std::vector<std::string> Joined(const std::vector<std::string>& lists) {
   return names;
 }
 
-// An empty name is refused here, where it is typed: CLI11 takes an empty value
-// of a list for an option that was not given, and an unset variable of a script
-// would then allow everything.
+// Returns an error text for a list with an empty name. CLI11 takes an empty
+// list for an absent option, so an unset variable would allow everything.
 std::string ProblemOfList(const std::string& list) {
   for (const std::string& name : NamesOf(list)) {
     if (!name.empty()) continue;
@@ -153,6 +155,7 @@ Command& AddSubcommand(Command& program, Invocation& invocation,
                        std::function<int(const GlobalOptions&)> run) {
   Command& command = program.AddSubcommand(name, purpose);
   command.SetFooter(examples);
+  // Parsing only stores the work. main() does it when all arguments are parsed.
   command.OnChosen([run = std::move(run), &invocation] {
     invocation.run = [run, &invocation] { return run(invocation.global); };
   });

@@ -23,23 +23,24 @@ struct GlobalOptions {
   std::optional<uint64_t> max_session_bytes;
   std::vector<std::string> limits;  // Each is "NAME=N", already checked.
   std::string allow;                // A preset: "all" or "web"; empty: all.
-  // Replace the list of the preset. Each is "A,B,...", already checked. Empty:
-  // the option is not given.
+  // The containers and codecs that are allowed instead of the preset's. Each
+  // element is "A,B,...", already checked. Empty if the option is not given.
   std::vector<std::string> allow_containers;
   std::vector<std::string> allow_codecs;
   bool quiet = false;
 };
 
-// One run of the program: the global options, and the chosen subcommand as a
-// function that runs it and returns the exit status. `run` is empty if the user
-// named no subcommand.
+// The result of parsing the command line: the global options, and a function
+// that runs the chosen subcommand and returns the exit status. `run` is empty
+// if the user named no subcommand.
 struct Invocation {
   GlobalOptions global;
   std::function<int()> run;
 };
 
-// Adds a subcommand with a line and a page of help. `run` does the work and
-// returns the exit status; it is called after all arguments were parsed.
+// Adds a subcommand. `purpose` is its line in the list of subcommands, and
+// `examples` is the text after its options in --help. `run` does the work and
+// returns the exit status. It is called after all arguments were parsed.
 Command& AddSubcommand(Command& program, Invocation& invocation,
                        const std::string& name, const std::string& purpose,
                        const std::string& examples,
@@ -51,7 +52,7 @@ void AddGlobalOptions(Command& program, GlobalOptions& global);
 
 // Sets the limit or deadline that `words` names, such as "streams=64" or
 // "frame-ms=500". Returns kInvalidArgument, with a list of all limits, for an
-// unknown name, a number that is 0 or malformed, or a number beyond the range.
+// unknown name, and for a number that is 0, malformed or too large.
 Status SetLimit(const std::string& words, HostOptions& options);
 
 // Returns the options for a Host. Relative directories become absolute, because

@@ -13,7 +13,8 @@
 namespace bulkhead::cli {
 namespace {
 
-// The default capacity of a pipe, which one write can fill.
+// The size of the buffer: the default capacity of a pipe, which a single
+// write() can fill.
 constexpr size_t kGatherBytes = 64 * 1024;
 
 Status Failed(std::string_view what, const std::string& name, int error) {

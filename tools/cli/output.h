@@ -18,10 +18,10 @@ namespace bulkhead::cli {
 //     if (Status status = (*output)->Write(bytes); !status.ok()) ...
 //     if (Status status = (*output)->Close(); !status.ok()) ...
 //
-// Small writes are buffered. When the reader of stdout has gone away (`|
-// head`), a write fails just as it does on a full disk, but reader_gone() is
-// true then, and the caller prints no message. The process must ignore SIGPIPE.
-// Owns the descriptor of a file, never stdout's. Not thread-safe.
+// Small writes are buffered. If the reader of stdout, such as `head`, has gone
+// away, a write fails, and reader_gone() returns true. The caller then prints
+// no message. The process must ignore SIGPIPE. Owns the descriptor of a file,
+// but not stdout. Not thread-safe.
 class Output {
  public:
   ~Output();
@@ -29,7 +29,7 @@ class Output {
   Output& operator=(const Output&) = delete;
 
   // Creates or truncates the file, and creates missing parent directories.
-  // kInvalidArgument names the file and the cause.
+  // Returns kInvalidArgument, with the file and the cause, if that fails.
   static Result<std::unique_ptr<Output>> Open(const std::string& path);
 
   Status Write(std::span<const std::byte> bytes);

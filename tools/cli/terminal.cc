@@ -18,7 +18,7 @@ std::string Printable(std::string_view text) {
   while (true) {
     const size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
-    // No character becomes longer than it was.
+    // CleanText() never makes a text longer, so the limit cuts nothing.
     printable += CleanText(line, line.size());
     if (end == std::string_view::npos) return printable;
     printable += '\n';

@@ -5,12 +5,12 @@
 
 namespace bulkhead::cli {
 
-// Returns this user as people know them: "video (uid 1000)", or "uid 1000" for
-// a uid without a name.
+// Returns the name and the uid of this user: "video (uid 1000)", or "uid 1000"
+// for a uid without a name.
 std::string DescribeUser();
 
-// Returns the sentence that says that this user has no running application, and
-// how to see another user's.
+// Returns a sentence that says that this user has no running application, and
+// how to see applications of other users.
 std::string DescribeNoApplication();
 
 }  // namespace bulkhead::cli

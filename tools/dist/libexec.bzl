@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collects the programs that libbulkhead starts in one directory.
 
-The directory has the layout of an installed /usr/lib/bulkhead/libexec: the
-programs, files for operators, and `backends` with the distributions that come
-with Bulkhead, so that BULKHEAD_LIBEXEC_DIR can name either.
+The directory has the layout of an installed /usr/lib/bulkhead/libexec, so that
+BULKHEAD_LIBEXEC_DIR can name either. It contains the programs, files for operators, and
+`backends` with the distributions that come with Bulkhead.
 """
 
 load("//tools/bazel:plain_build.bzl", "PLAIN_BUILD", "PlainFilesInfo", "plain_file")
 
-# The part of an input path after which the name of the distribution begins. The
-# file `dist/NAME/...` of a package becomes `backends/NAME/...`.
+# The part of an input path before the name of the distribution: the file `dist/NAME/...`
+# of a package becomes `backends/NAME/...`.
 _MARK = "/dist/"
 
 def _copy(ctx, file, path):

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::milliseconds kPatience{10'000};
+constexpr std::chrono::milliseconds kPatience{10'000};  // For the lock.
 
 Status FromErrno(const std::string& what) {
   return Status(Code::kInvalidArgument,
@@ -56,8 +56,8 @@ Status WriteAll(int fd, std::string_view text) {
   return Status();
 }
 
-// Writes the text to a temporary file in the locked folder. The lock keeps
-// others from using the name of that file.
+// Writes the text to a temporary file in the locked folder, and renames that
+// file to `name`. The lock keeps other editors from using the temporary name.
 Status Replace(int folder, const std::string& name, mode_t mode,
                std::string_view text) {
   const std::string temporary = "." + name + ".new";
@@ -67,8 +67,8 @@ Status Replace(int folder, const std::string& name, mode_t mode,
              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
   if (!file) return FromErrno("cannot make " + temporary);
   Status status = WriteAll(file.get(), text);
-  // Sets the mode again, because the umask may have removed the right of other
-  // users to read the file.
+  // The mode is set again, because the umask may have removed the permission of
+  // other users to read the file.
   if (status.ok() &&
       (fchmod(file.get(), mode) != 0 || fsync(file.get()) != 0 ||
        renameat(folder, temporary.c_str(), folder, name.c_str()) != 0 ||

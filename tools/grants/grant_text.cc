@@ -20,7 +20,7 @@ struct Span {
   uint32_t end_column;  // After the value, on the last line, counted from 1.
 };
 
-// The place of one [[grant]] in the text.
+// The lines of one [[grant]] in the text.
 struct Place {
   uint32_t header;
   uint32_t last;  // The last line with a key or a value.
@@ -32,6 +32,7 @@ struct Element {
   Place place;
 };
 
+// Returns `text` as a string of TOML.
 std::string String(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -49,8 +50,8 @@ std::string List(const std::vector<std::string>& texts) {
   return "[" + list + "]";
 }
 
-// The keys of a grant in the order in which they are written. A key with an
-// empty value is left out.
+// Returns the keys and values of a grant in TOML, in the order in which they
+// are written. A key with an empty value is not written.
 std::vector<std::pair<std::string, std::string>> Values(
     const Permissions& permissions) {
   const auto list = [](const std::vector<std::string>& texts) {
@@ -66,7 +67,8 @@ std::vector<std::pair<std::string, std::string>> Values(
           {"threads", number(permissions.threads)}};
 }
 
-// Returns the byte offset of a column, which counts characters, in a line.
+// Returns the byte offset of a column in a line of UTF-8. Columns count
+// characters, from 1.
 size_t OffsetOf(const std::string& line, uint32_t column) {
   size_t offset = 0;
   for (uint32_t at = 1; at < column && offset < line.size(); ++at) {
@@ -79,6 +81,8 @@ size_t OffsetOf(const std::string& line, uint32_t column) {
   return offset;
 }
 
+// The lines of a grants.toml, and for each grant the lines that it takes.
+// Edits change the lines; Finish() checks the result.
 class Text {
  public:
   static Result<Text> Parse(std::string_view source) {
@@ -99,7 +103,7 @@ class Text {
                         " cannot be parsed; mend it first");
     }
     const toml::array* array = parsed.table().get_as<toml::array>("grant");
-    std::map<uint32_t, Place> places;
+    std::map<uint32_t, Place> places;  // by the line of [[grant]]
     for (size_t i = 0; array != nullptr && i < array->size(); ++i) {
       if (const toml::table* table = (*array)[i].as_table()) {
         places.emplace(table->source().begin.line, PlaceOf(*table));
@@ -115,8 +119,8 @@ class Text {
 
   std::vector<Element>& elements() { return elements_; }
 
-  // Rewrites the keys of a grant that change. Must be called for the last
-  // element first, so that the others keep their line numbers.
+  // Rewrites the lines of the keys that change. Elements must be rewritten and
+  // erased from the last to the first, since an edit moves the lines after it.
   void Rewrite(const Element& element, const Permissions& permissions) {
     const Place& place = element.place;
     const auto before = Values(element.grant.permissions);
@@ -134,6 +138,8 @@ class Text {
         changes.push_back({span->second, line});
       }
     }
+    // New keys go to the end of the grant. The other lines are changed from the
+    // last to the first, so that their numbers stay valid.
     lines_.insert(lines_.begin() + place.last, added.begin(), added.end());
     std::sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
       return a.first.first > b.first.first;
@@ -161,7 +167,7 @@ class Text {
     }
   }
 
-  // Returns kInvalidArgument if the text does not parse to `expected`.
+  // Returns the edited text; kInvalidArgument if its grants are not `expected`.
   Result<std::string> Finish(const std::vector<Grant>& expected) const {
     std::string text;
     for (const std::string& line : lines_) text += line + "\n";
@@ -196,8 +202,8 @@ class Text {
     return place;
   }
 
-  // Refuses inline tables: the editor replaces whole lines, and inline tables
-  // share a line.
+  // Returns whether each key of the grant has lines of its own, which inline
+  // tables do not have: Rewrite() replaces whole lines.
   bool HasLinesOfItsOwn(const Place& place) const {
     std::map<uint32_t, uint32_t> last_by_first;
     for (const auto& [key, span] : place.keys) {
@@ -260,6 +266,9 @@ Result<std::string> WithoutGrant(
     if (element->grant.backend == backend) {
       permissions ? Remove(*permissions, left) : void(left = Permissions());
     }
+    // Removes a grant that has no permissions left. If the user named some
+    // permissions, keeps a grant that had none before, or that also grants a
+    // reserved name.
     const bool whole = element->grant.backend == backend && left.empty() &&
                        (!permissions || (!element->grant.permissions.empty() &&
                                          !element->grant.reserved_name));

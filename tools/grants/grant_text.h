@@ -10,21 +10,22 @@
 
 namespace bulkhead::grants {
 
-// Functions that edit the text of a grants.toml as its owner would by hand:
-// they rewrite the keys that change in their places, and keep everything else,
-// including comments and order. Each function parses the result and compares it
-// with the intended grants. Files with inline tables are refused with
-// kInvalidArgument, and have to be edited by hand. `text` must be valid TOML.
+// Functions that edit the text of a grants.toml as a person would. They rewrite
+// the lines of keys that change, and keep everything else, including comments
+// and order. Then they parse the result and check that it has the intended
+// grants. They return kInvalidArgument if `text` is not valid TOML, or has
+// inline tables, which must be edited by hand.
 
-// Returns the text with `permissions` added to those that the backend has for
-// this hash. An empty hash means any hash.
+// Returns the text with `permissions` added to the backend's grant for `hash`,
+// the hash of its object as in RECORD; an empty `hash` means any object. Adds a
+// grant if there is none.
 Result<std::string> WithGrant(std::string_view text, const std::string& backend,
                               const std::string& hash,
                               const Permissions& permissions);
 
-// Returns the text without these permissions of the backend, for every hash, or
-// without all grants for the backend if `permissions` is nullopt. Returns
-// kNotFound if the backend has none of them.
+// Returns the text without `permissions` in all grants of the backend, for
+// every hash. If `permissions` is nullopt, removes all grants of the backend.
+// Returns kNotFound if the backend has nothing to remove.
 Result<std::string> WithoutGrant(std::string_view text,
                                  const std::string& backend,
                                  const std::optional<Permissions>& permissions);

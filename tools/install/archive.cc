@@ -47,8 +47,8 @@ Result<std::optional<Entry>> ReadEntry(zip_t* archive, uint64_t index) {
   zip_uint8_t system = 0;
   zip_uint32_t attributes = 0;
   zip_file_get_external_attributes(archive, index, 0, &system, &attributes);
-  // Checks the mode whatever system the entry claims to come from, since other
-  // readers may look at the mode alone.
+  // The Unix mode is checked even if the entry claims to come from another
+  // operating system, since other readers may use the mode regardless.
   const uint32_t mode = attributes >> 16;
   const uint32_t type = mode & S_IFMT;
   if (type != 0 && type != (folder ? S_IFDIR : S_IFREG)) {
@@ -100,7 +100,7 @@ Result<Archive> Archive::Open(const std::string& path) {
     return Status(Code::kBadInput,
                   Quoted(path) + " is no intact zip file: " + why);
   }
-  fd.release();
+  fd.release();  // libzip owns the descriptor now.
   if (Status status = archive.ReadContents(); !status.ok()) {
     return status.WithContext(Quoted(path));
   }

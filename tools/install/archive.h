@@ -15,13 +15,15 @@ struct zip;
 
 namespace bulkhead::install {
 
-// A reader for a zip file that nobody has vouched for. Open() validates the
-// table of contents: every name (ValidatePath), no links, devices or other
-// special files, no encryption, no compression except deflate, no name twice,
-// and at most kMaxFiles entries that claim at most kMaxTotalBytes together. The
-// real size of an entry is known only after it has been read; Read() stops at
-// the size that the entry claims. Entries for folders are left out, since the
-// folders of files are created together with the files.
+// A reader for an untrusted zip file. Open() validates its central directory
+// and refuses
+//   - a name that ValidatePath refuses, or that occurs twice;
+//   - links, devices and other special files;
+//   - encryption, and compression other than deflate;
+//   - more than kMaxFiles entries, or kMaxTotalBytes claimed together.
+// The real size of an entry shows only when it is read: Read() fails if it is
+// not the claimed size. Entries for folders are left out, since the folders of
+// files are created with the files.
 //
 // libzip turns a NUL in a name into a space. That is harmless, because no
 // RECORD lists such a name.
@@ -32,21 +34,21 @@ class Archive {
  public:
   struct Entry {
     std::string path;
-    uint64_t size_untrusted = 0;
+    uint64_t size_untrusted = 0;  // The claimed size in bytes, unpacked.
     bool executable = false;
-    uint64_t index = 0;
+    uint64_t index = 0;  // The position in the central directory.
   };
   using Sink = std::function<Status(std::span<const char> bytes)>;
 
   static Result<Archive> Open(const std::string& path);
 
-  // Sorted by path.
+  // The entries for files, sorted by path.
   const std::vector<Entry>& entries() const { return entries_; }
   // Returns the entry, which the archive owns, or null if there is none.
   const Entry* Find(const std::string& path) const;
 
-  // Passes the contents to the sink piece by piece. Stops at the first failure
-  // of the sink and returns it.
+  // Passes the contents of the entry to `sink` piece by piece. If `sink` fails,
+  // stops and returns its failure.
   Status Read(const Entry& entry, const Sink& sink) const;
   // Returns the contents of the entry `path`; kBadInput if there is no such
   // entry, or if it has more than `max_bytes`.

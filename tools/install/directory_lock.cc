@@ -21,28 +21,28 @@ namespace {
 
 constexpr char kLockFile[] = ".bulkhead-lock";
 
-// Opens the file that is locked, for those who may write to a directory of this
-// mode. Returns none with errno if it cannot be opened.
+// Opens or creates the lock file, writable for the users who may write to a
+// directory of mode `directory_mode`. Sets errno if the result is not open.
 ipc::UniqueFd OpenLockFile(int directory, mode_t directory_mode) {
   ipc::UniqueFd file(openat(directory, kLockFile,
                             O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   const mode_t shared = directory_mode & (S_IWGRP | S_IWOTH);
-  // Fails where the file is another user's, who has set its mode.
+  // fchmod() fails if another user owns the file; that user has set the mode.
   if (file && shared != 0) (void)fchmod(file.get(), 0600 | shared);
   return file;
 }
 
-// Waits for the lock with a deadline, which flock itself does not have. The
-// lock belongs to the open file, which parent and child of a fork share: so a
-// child waits for the lock, and the parent waits for the child until the
-// deadline.
+// Waits for the lock at most `limit`. flock() has no deadline, but its lock
+// belongs to the open file, which a parent and its forked child share. So a
+// child waits for the lock in flock(), and this process waits for the child
+// until the deadline.
 Status AwaitLock(int fd, const std::string& name,
                  std::chrono::milliseconds limit) {
   const pid_t child = fork();
   if (child < 0) return FromErrno("cannot fork", errno);
   if (child == 0) {
-    // Closes all other descriptors, because one of them may be a lock of
-    // another thread, which would stay held until this child ends.
+    // Closes all other descriptors: one may belong to another thread's lock,
+    // which the child would hold until it ends.
     if (fd > 0) syscall(SYS_close_range, 0, fd - 1, 0);
     syscall(SYS_close_range, fd + 1, ~0U, 0);
     while (flock(fd, LOCK_EX) != 0) {
@@ -104,8 +104,9 @@ Result<DirectoryLock> DirectoryLock::Acquire(const std::string& directory,
         return locked;
       }
     }
-    // The holder before may have removed the file, and another process may
-    // have locked the next one.
+    // The previous holder may have removed this file before it released the
+    // lock. Another process may then have created and locked a new file, so a
+    // lock on the removed file (st_nlink 0) protects nothing: tries again.
     if (fstat(file.get(), &info) == 0 && info.st_nlink > 0) {
       return DirectoryLock(std::move(opened), std::move(file));
     }

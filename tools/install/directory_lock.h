@@ -11,17 +11,19 @@
 namespace bulkhead::install {
 
 // A lock that lets one installer at a time change a plugin directory. It is a
-// flock on the file .bulkhead-lock there, which only those can open who may
-// write to the directory: a lock on the directory itself could be held by
-// everybody who may read it. The kernel releases it however its holder ends.
-// Discovery does not take the lock; transaction.h says why it need not. The
-// destructor releases the lock, and removes the file.
+// flock on the file .bulkhead-lock in the directory. Only users who may write
+// to the directory can open this file. A flock on the directory itself could be
+// taken, and held forever, by anybody who may read it. The kernel releases the
+// lock when its holder ends, even by a crash. Discovery does not take the lock;
+// transaction.h says why not. The destructor releases the lock and removes the
+// file.
 class DirectoryLock {
  public:
-  // Opens and locks the directory. Waits `limit` at most. Returns kNotFound if
-  // the directory does not exist, and kDeadlineExceeded if another process held
-  // the lock all the time. Locks nothing where this process may not write,
-  // since it can change nothing there.
+  // Opens and locks the directory. Waits at most `limit`. Returns kNotFound if
+  // the directory does not exist, and kDeadlineExceeded if other processes held
+  // the lock all the time. If this process may not write to the directory, the
+  // result holds no lock, since the process can change nothing in the
+  // directory.
   static Result<DirectoryLock> Acquire(const std::string& directory,
                                        std::chrono::milliseconds limit);
 
@@ -36,7 +38,7 @@ class DirectoryLock {
       : directory_(std::move(directory)), file_(std::move(file)) {}
 
   ipc::UniqueFd directory_;
-  ipc::UniqueFd file_;  // none if nothing is locked
+  ipc::UniqueFd file_;  // Not open if this process may not write.
 };
 
 }  // namespace bulkhead::install

@@ -18,8 +18,8 @@
 #include "core/base/text.h"
 #include "core/discovery/distribution.h"
 #include "core/discovery/entry_points.h"
+#include "core/discovery/package_version.h"
 #include "core/discovery/reserved_names.h"
-#include "core/discovery/version.h"
 #include "tools/install/directory_lock.h"
 #include "tools/install/installed.h"
 #include "tools/install/staging.h"
@@ -35,9 +35,10 @@ namespace fs = std::filesystem;
 using Versions = std::vector<const Installed::Version*>;
 
 constexpr char kInstaller[] = "bulkhead\n";
-constexpr size_t kMaxNamed = 5;
+constexpr size_t kMaxNamed = 5;  // The most conflicts that an error names.
 
-// Locks the directory and cleans up after an installer that was killed.
+// Locks the directory and cleans up after an installer that was killed, with a
+// note in `diagnostics`.
 Result<DirectoryLock> Enter(const std::string& directory,
                             const InstallationOptions& options,
                             Diagnostics& diagnostics) {
@@ -53,7 +54,8 @@ Result<DirectoryLock> Enter(const std::string& directory,
   return lock;
 }
 
-// Adds INSTALLER, and a RECORD that lists all files.
+// Writes INSTALLER, and a RECORD that lists all files, into the staging
+// directory, and adds both to `staged`.
 Status WriteRecord(int staging, Staged& staged) {
   const std::string folder = staged.dist_info + "/";
   Digest digest(HashAlgorithm::kSha256);
@@ -72,6 +74,7 @@ Status WriteRecord(int staging, Staged& staged) {
 }
 
 // Returns the distribution as discovery will read it from the staged files.
+// Fails if METADATA cannot be used or names another version than the folder.
 Result<discovery::Distribution> ReadStaged(int staging,
                                            const std::string& directory,
                                            Staged& staged) {
@@ -94,7 +97,8 @@ Result<discovery::Distribution> ReadStaged(int staging,
   return read;
 }
 
-// Reads from the current position. Fewer bytes than asked for mean the end.
+// Fills `piece` from the current position. Returns the number of bytes; fewer
+// than the size of `piece` mean the end of the file or an error.
 size_t ReadPiece(int fd, std::span<char> piece) {
   size_t filled = 0;
   while (filled < piece.size()) {
@@ -110,18 +114,18 @@ size_t ReadPiece(int fd, std::span<char> piece) {
 // the mode of the staged file.
 bool IsSame(int directory, int staging, const std::string& path) {
   if (KindAt(directory, path) != Kind::kFile) return false;
-  const auto there = OpenRegularFileBeneath(directory, path);
-  const auto here = OpenRegularFileBeneath(staging, path);
+  const auto installed = OpenRegularFileBeneath(directory, path);
+  const auto staged = OpenRegularFileBeneath(staging, path);
   struct stat a, b;
-  if (!there || !here || fstat(there->get(), &a) != 0 ||
-      fstat(here->get(), &b) != 0 || a.st_size != b.st_size ||
+  if (!installed || !staged || fstat(installed->get(), &a) != 0 ||
+      fstat(staged->get(), &b) != 0 || a.st_size != b.st_size ||
       (a.st_mode & 07777) != (b.st_mode & 07777)) {
     return false;
   }
   std::vector<char> one(size_t{1} << 16), other(one.size());
   for (off_t at = 0; at < a.st_size;) {
-    const size_t got = ReadPiece(there->get(), one);
-    if (got == 0 || got != ReadPiece(here->get(), other) ||
+    const size_t got = ReadPiece(installed->get(), one);
+    if (got == 0 || got != ReadPiece(staged->get(), other) ||
         !std::equal(one.begin(), one.begin() + got, other.begin())) {
       return false;
     }
@@ -130,8 +134,8 @@ bool IsSame(int directory, int staging, const std::string& path) {
   return true;
 }
 
-// Returns the files of `versions` that exist and belong to no other
-// distribution.
+// Returns the files of `versions` that exist and that no other distribution
+// owns as well.
 std::set<std::string> FilesOf(const Installed& installed,
                               const Versions& versions, int directory,
                               Diagnostics& diagnostics) {
@@ -155,8 +159,10 @@ std::set<std::string> FilesOf(const Installed& installed,
   return files;
 }
 
-// Returns the file or folder that keeps `path` from being installed, with its
-// owner, or nullopt. Adds the missing parents of `path` to `create`.
+// Returns the file or folder that prevents the installation of `path`, with its
+// owner, or nullopt if there is none. `name` is the normalized name of the
+// distribution, `ours` are the files that the transaction removes. Adds the
+// missing parents of `path` to `create`.
 std::optional<std::string> Conflict(const Installed& installed,
                                     const std::string& name, int directory,
                                     const std::set<std::string>& ours,
@@ -180,15 +186,17 @@ std::optional<std::string> Conflict(const Installed& installed,
   create.insert(missing.begin(), missing.end());
   const std::optional<Kind> kind = KindAt(directory, path);
   if (!kind || ours.contains(path)) return std::nullopt;
-  // Allows a file where a folder is now, since the folder is removed with its
-  // last file. If it contains files of others, it stays, so that the move fails
-  // and the transaction is undone.
+  // A file may replace a folder that holds files of `ours`, since the folder is
+  // removed with its last file. If the folder also holds other files, it stays;
+  // then the move fails, and the transaction is undone.
   const auto below = ours.lower_bound(path + "/");
   const bool goes = kind == Kind::kFolder && below != ours.end() &&
                     below->starts_with(path + "/");
   return goes ? std::nullopt : std::optional(taken(path));
 }
 
+// Returns the error for a distribution without a RECORD, with the paths to
+// remove by hand.
 Status RefuseUnknownFiles(const discovery::Distribution& distribution) {
   std::string text =
       distribution.name + " " + distribution.version +
@@ -205,6 +213,8 @@ Status RefuseUnknownFiles(const discovery::Distribution& distribution) {
   return Status(Code::kInvalidArgument, text);
 }
 
+// Returns the moves that replace the versions `previous` by the staged
+// distribution. Files that are equal in both stay where they are.
 Result<Plan> PlanFor(const Installed& installed, const Versions& previous,
                      const discovery::Distribution& distribution, int directory,
                      int staging, Staged& staged) {
@@ -254,7 +264,8 @@ Result<Plan> PlanFor(const Installed& installed, const Versions& previous,
   return plan;
 }
 
-// Returns true if carrying out the plan would change nothing.
+// Returns true if the plan would change nothing: it replaces one version by the
+// same files.
 bool IsIdle(const Plan& plan, int directory, int staging,
             const Staged& staged) {
   if (!plan.in.empty() || !plan.out.empty() || plan.hide.size() != 1 ||
@@ -268,6 +279,7 @@ bool IsIdle(const Plan& plan, int directory, int staging,
                      });
 }
 
+// Installs `source` into the locked directory.
 Result<Installation> InstallInto(const DirectoryLock& lock,
                                  const std::string& source,
                                  const std::string& directory) {
@@ -341,7 +353,8 @@ Result<Installation> Install(const std::string& source,
     return InstallInto(*lock, source, directory);
   }();
   if (!done) {
-    // The file of the lock is gone by now.
+    // Fails if the directory is not empty. The destructor of the lock has
+    // already removed the lock file.
     if (created) fs::remove(directory, error);
     return done;
   }
@@ -387,6 +400,7 @@ Result<Removal> Uninstall(const std::string& name, const std::string& directory,
   Status status = transaction->Execute(plan);
   if (!status.ok()) return status.WithContext(Quoted(directory));
   for (const std::string& file : files) {
+    // Reports the first folder that is left.
     const std::string folder = ParentOf(file);
     if (!folder.empty() && KindAt(lock->fd(), folder)) {
       done.diagnostics.push_back(

@@ -20,10 +20,10 @@ namespace bulkhead::install {
 //   ...
 //   auto gone = Uninstall("acme", directory);
 //
-// Whenever the process is killed, discovery finds either a complete
-// distribution, in which each file has the hash of its RECORD, or none; the
-// next call on the directory cleans up (transaction.h). A call that fails
-// changes nothing. Calls on one directory, from any process, take turns.
+// If the process is killed at any moment, discovery finds either a complete
+// distribution, whose files all have their hashes in RECORD, or none. The next
+// call on the directory then cleans up (transaction.h). A call that fails
+// changes nothing. Calls on one directory, from all processes, take turns.
 //
 // The RECORDs in the directory say which distribution owns a file. Files of
 // other distributions, and files without an owner, are neither overwritten nor
@@ -32,22 +32,23 @@ namespace bulkhead::install {
 // A RECORD proves that a wheel is intact, not who made it. Links in the plugin
 // directory are not followed.
 
-// Options of both calls.
+// Options of Install() and Uninstall().
 struct InstallationOptions {
-  // The longest wait for another installer.
+  // The longest wait for another installer to finish.
   std::chrono::milliseconds lock_limit{10'000};
 };
 
+// The outcome of Install().
 struct Installation {
   std::string name;
   std::string version;
   // The version that was replaced, if any; may equal `version`.
   std::optional<std::string> previous_version;
-  // Exactly these files were installed before, so that nothing was changed.
+  // The same files were installed already, so nothing was changed.
   bool unchanged = false;
   std::string directory;
-  std::string dist_info;
-  size_t files = 0;
+  std::string dist_info;  // The path of the dist-info folder.
+  size_t files = 0;       // The number of installed files.
   EntryPoints entry_points;
   Diagnostics diagnostics;
 };
@@ -61,19 +62,20 @@ Result<Installation> Install(const std::string& source,
                              const std::string& directory,
                              const InstallationOptions& options = {});
 
+// The outcome of Uninstall().
 struct Removal {
   std::string name;
   std::string version;
   std::string directory;
-  size_t files = 0;
-  Diagnostics diagnostics;  // The files that were left, each with the reason.
+  size_t files = 0;         // The number of removed files outside of dist-info.
+  Diagnostics diagnostics;  // Files that were not removed, with the reason.
 };
 
-// Removes every version of the distribution `name`, in any spelling: its
-// dist-info folder, the files of its RECORD, and folders that are empty then.
-// Returns kNotFound, with the installed names, if there is no such
-// distribution, and kInvalidArgument, with the folder to remove by hand, if it
-// has no RECORD.
+// Removes every version of the distribution `name`, in any spelling: the
+// dist-info folder, the files of RECORD, and folders that become empty.
+// Returns kNotFound if there is no such distribution; the message lists the
+// installed names. Returns kInvalidArgument if it has no RECORD; the message
+// names the folders to remove by hand.
 Result<Removal> Uninstall(const std::string& name, const std::string& directory,
                           const InstallationOptions& options = {});
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/discovery/version.h"
+#include "core/discovery/package_version.h"
 #include "core/include/bulkhead/entry_point.h"
 #include "tools/install/record.h"
 
@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using Version = Installed::Version;
 
+// Reads the files of `version` from its RECORD, if it has one.
 void ReadFiles(int directory_fd, Version& version) {
   const auto record = discovery::ReadRecord(directory_fd, version.distribution,
                                             version.diagnostics);

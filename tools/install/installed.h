@@ -12,8 +12,9 @@
 
 namespace bulkhead::install {
 
-// Returns the distribution of one dist-info folder as discovery reads it, with
-// the name and version from METADATA.
+// Returns the distribution of one dist-info folder in the directory
+// `directory_fd`, as discovery reads it, with the name and version from
+// METADATA. `directory` is the path of the directory, for messages.
 Result<discovery::Distribution> Describe(int directory_fd,
                                          const std::string& directory,
                                          const std::string& dist_info,
@@ -21,13 +22,14 @@ Result<discovery::Distribution> Describe(int directory_fd,
 
 // The distributions in one plugin directory, and the owner of each file
 // according to their RECORDs. Includes distributions that discovery would not
-// use, such as an older version beside a newer one. A snapshot; a value.
+// use, such as an older version beside a newer one. A snapshot of the
+// directory, which can be copied.
 class Installed {
  public:
   struct Version {
     discovery::Distribution distribution;
     bool has_record = false;
-    std::vector<std::string> files;  // Those outside of any dist-info folder.
+    std::vector<std::string> files;  // The files outside of dist-info folders.
     Diagnostics diagnostics;         // The lines of RECORD that were ignored.
   };
 
@@ -46,7 +48,7 @@ class Installed {
 
  private:
   std::vector<Version> versions_;
-  // Indices into versions_, by path.
+  // The owners of each path, as indices into versions_.
   std::multimap<std::string, size_t> owners_;
 };
 

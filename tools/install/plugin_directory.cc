@@ -16,8 +16,8 @@ Result<std::string> PluginDirectory(const std::string& chosen,
     std::error_code error;
     const auto path =
         std::filesystem::absolute(chosen, error).lexically_normal();
-    // Drops a slash at the end: the path "a/b/" has an empty file name and the
-    // parent "a/b".
+    // Removes a slash at the end: the path "a/b/" has an empty file name, and
+    // its parent is "a/b".
     return path.has_filename() ? path.string() : path.parent_path().string();
   }
   if (uid == 0) return std::string("/usr/local/lib/bulkhead");

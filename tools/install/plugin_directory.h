@@ -8,17 +8,19 @@
 
 namespace bulkhead::install {
 
-// Returns the directory to install into: `chosen`, made absolute, unless it is
-// empty; otherwise /usr/local/lib/bulkhead for root (`uid` 0), and
-// $XDG_DATA_HOME/bulkhead or ~/.local/share/bulkhead for others. The default
-// directories are on the default plugin path. Returns kInvalidArgument if the
-// user has no home directory.
+// Returns the directory to install into, the first of these that applies:
+//   1. `chosen`, made absolute, if it is not empty;
+//   2. /usr/local/lib/bulkhead for root (`uid` 0);
+//   3. $XDG_DATA_HOME/bulkhead;
+//   4. $HOME/.local/share/bulkhead.
+// The last three are on the default plugin path. Returns kInvalidArgument if
+// none applies.
 Result<std::string> PluginDirectory(const std::string& chosen,
                                     const Environment& environment,
                                     unsigned uid);
 
-// Returns true if `directory` is on the plugin path, under this or another name
-// (a link, for example).
+// Returns true if `directory` is on the plugin path, under this name or another
+// one (a link, for example).
 bool IsOnPluginPath(const Environment& environment,
                     const std::string& directory);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kMaxPathBytes = 2048;
 constexpr size_t kMaxNameBytes = 255;
 
-// Splits a line into fields. Returns false if the quotes do not match.
+// Splits a line of CSV into fields. Returns false if a quote is not closed.
 bool Split(std::string_view line, std::vector<std::string>& fields) {
   fields.assign(1, "");
   bool quoted = false;
@@ -46,6 +46,7 @@ bool IsBase64(std::string_view text) {
   });
 }
 
+// Parses the field ALGORITHM=DIGEST into `line`. An empty field means no hash.
 Status AdoptHashIfValid(const std::string& field, RecordLine& line) {
   if (field.empty()) return Status();
   const size_t equals = field.find('=');
@@ -60,6 +61,7 @@ Status AdoptHashIfValid(const std::string& field, RecordLine& line) {
   return Status();
 }
 
+// Parses the field of the size into `line`. An empty field means no size.
 Status AdoptSizeIfValid(const std::string& field, RecordLine& line) {
   if (field.empty()) return Status();
   uint64_t size = 0;
@@ -72,6 +74,7 @@ Status AdoptSizeIfValid(const std::string& field, RecordLine& line) {
   return Status();
 }
 
+// Returns `text` as a field of CSV, in quotes if necessary.
 std::string Field(std::string_view text) {
   if (text.find_first_of(",\"") == std::string_view::npos) {
     return std::string(text);

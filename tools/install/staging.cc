@@ -7,7 +7,6 @@
 #include "tools/install/tree.h"
 
 namespace bulkhead::install {
-namespace {}  // namespace
 
 StagedFile::StagedFile(RecordLine expected)
     : expected_(std::move(expected)),

@@ -15,9 +15,9 @@
 
 namespace bulkhead::install {
 
-// The contents of a staging directory after a wheel or an unpacked distribution
-// was copied into it: exactly the files that RECORD lists, each verified,
-// except RECORD and INSTALLER, which the installer writes itself.
+// The contents of a staging directory, into which a wheel or an unpacked
+// distribution was copied. Each file is listed in its RECORD and was verified.
+// RECORD and INSTALLER are missing, since the installer writes new ones.
 struct Staged {
   std::string dist_info;  // The name of the dist-info folder.
   std::vector<RecordLine> files;
@@ -29,19 +29,22 @@ inline constexpr uint64_t kMaxTotalBytes = uint64_t{4} << 30;
 inline constexpr size_t kMaxFiles = 100'000;
 
 // Writes one file and verifies that it has exactly the size and the hash that
-// RECORD lists. Never writes more bytes than listed. A file that fails stays
-// half written; the caller then removes the whole staging directory. Not
-// thread-safe.
+// RECORD lists. Never writes more bytes than the listed size. A file that fails
+// stays partly written; the caller then removes the whole staging directory.
+// Not thread-safe.
 class StagedFile {
  public:
   // Creates the file below the open directory `staging`, with mode 0755 if
   // `executable`, else 0644. `expected` must have a hash and a size.
   static Result<StagedFile> Create(int staging, RecordLine expected,
                                    bool executable);
-  // Returns an object that verifies the bytes but writes no file.
+  // Returns an object that verifies the bytes of Append() but writes no file.
   static StagedFile Discarded(RecordLine expected);
 
+  // Appends bytes. kBadInput if there are more than RECORD lists.
   Status Append(std::span<const char> bytes_untrusted);
+  // Verifies size and hash; kBadInput if one is wrong. Call it once, at the
+  // end.
   Status Finish();
 
  private:
@@ -53,8 +56,8 @@ class StagedFile {
   uint64_t written_ = 0;
 };
 
-// Returns true if the installer replaces or drops this file of the dist-info
-// folder: RECORD, INSTALLER, and signatures of the original RECORD.
+// Returns true if the installer replaces or leaves out this file of the
+// dist-info folder: RECORD, INSTALLER, and signatures of the original RECORD.
 bool IsReplacedOnInstall(std::string_view name);
 
 }  // namespace bulkhead::install

@@ -42,6 +42,7 @@ std::string Format(const Plan& plan) {
   return text;
 }
 
+// Returns the plan of a journal, or nullopt if the text has another format.
 std::optional<Plan> Parse(std::string_view text_untrusted) {
   if (!text_untrusted.starts_with(kHeader)) return std::nullopt;
   text_untrusted.remove_prefix(kHeader.size());
@@ -77,7 +78,7 @@ bool Exists(int root, const std::string& path) {
   return KindAt(root, path).has_value();
 }
 
-// Moves `path`, unless an earlier run, which was killed, has moved it already.
+// Moves `path`. Does nothing if an earlier run, which was killed, has moved it.
 Status MoveOnce(int from, int to, const std::string& path) {
   if (Exists(to, path) || !Exists(from, path)) return Status();
   return Move(from, to, path);
@@ -121,6 +122,7 @@ Result<Transaction> Transaction::Open(int directory) {
 }
 
 Status Transaction::Execute(const Plan& plan) {
+  // The journal gets its name only when it and the files in `new` are on disk.
   Status status = WriteFile(own_.get(), kUnfinishedJournal, Format(plan), 0600);
   if (status.ok()) status = Flush(own_.get());
   if (!status.ok()) return status;
@@ -156,6 +158,7 @@ Status Transaction::Apply(const Plan& plan) const {
   for (const std::string& file : plan.out) {
     RemoveEmptyParents(directory_, file);
   }
+  // Move() creates the folders of plan.create.
   for (const std::string& file : plan.in) {
     if (!Exists(new_.get(), file)) continue;
     Status status = Move(new_.get(), directory_, file);
@@ -191,8 +194,8 @@ Status Transaction::PutBack(const Plan& plan) const {
 }
 
 Status Transaction::Finish() const {
-  // Removes the journal first: without a journal the next installer removes the
-  // other files unread, so this may be killed at any moment.
+  // The journal is removed first. Without a journal, the next installer removes
+  // the other files unread, so this process may be killed at any moment.
   if (unlinkat(own_.get(), kJournal, 0) != 0 && errno != ENOENT) {
     return FromErrno("cannot remove the journal", errno);
   }
@@ -222,6 +225,8 @@ Result<std::optional<std::string>> Transaction::Recover(int directory) {
   Result<Transaction> left = Open(directory);
   if (!left) return left.error();
   left->journaled_ = true;
+  // Completes a removal, and an installation whose new dist-info folder was
+  // moved in. Undoes any other installation.
   const bool forward =
       plan->show.empty() || !Exists(left->new_.get(), plan->show);
   Status status = forward ? left->Apply(*plan) : left->PutBack(*plan);

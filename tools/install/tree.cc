@@ -22,7 +22,9 @@ namespace {
 
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
-// Opens the folder `path`. Sets errno if the result is not open.
+// Opens the folder `path` step by step, so that no part of the path is followed
+// as a link. Creates missing folders if `make`. Sets errno if the result is not
+// open.
 ipc::UniqueFd OpenFolder(int root, std::string_view path, bool make) {
   ipc::UniqueFd at(openat(root, ".", kFolder));
   while (at && !path.empty()) {
@@ -34,8 +36,8 @@ ipc::UniqueFd OpenFolder(int root, std::string_view path, bool make) {
     if (!next && errno == ENOENT && make) {
       const bool made = mkdirat(at.get(), part.c_str(), 0755) == 0;
       next = ipc::UniqueFd(openat(at.get(), part.c_str(), kFolder));
-      // Sets the mode in spite of the umask, because a backend's process may
-      // run as another user and has to read the folder.
+      // The mode must not depend on the umask: the backend's processes may run
+      // as another user and have to read the folder.
       if (made && next && fchmod(next.get(), 0755) != 0) next.reset();
     }
     at = std::move(next);
@@ -58,7 +60,9 @@ Result<ipc::UniqueFd> OpenParent(int root, const std::string& path, bool make) {
   return FromErrno(Quoted(path), errno);
 }
 
-int RenameOverNothing(int from, int to, const std::string& leaf) {
+// Renames `leaf` in the folder `from` to the same name in `to`. Fails with
+// EEXIST instead of replacing a file.
+int RenameNoReplace(int from, int to, const std::string& leaf) {
   const int result =
       renameat2(from, leaf.c_str(), to, leaf.c_str(), RENAME_NOREPLACE);
   if (result == 0 || (errno != EINVAL && errno != ENOSYS)) return result;
@@ -76,7 +80,9 @@ struct CloseFolder {
   void operator()(DIR* folder) const { closedir(folder); }
 };
 
-Status RemoveBelow(int parent, const std::string& name) {
+// Removes the file `name` in the folder `parent`, or the folder with all of its
+// contents.
+Status RemoveRecursively(int parent, const std::string& name) {
   if (unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) {
     return Status();
   }
@@ -87,13 +93,13 @@ Status RemoveBelow(int parent, const std::string& name) {
   {
     const std::unique_ptr<DIR, CloseFolder> folder(fdopendir(fd.get()));
     if (!folder) return FromErrno(Quoted(name), errno);
-    fd.release();
+    fd.release();  // `folder` owns the descriptor now.
     while (const dirent* entry = readdir(folder.get())) {
       const std::string_view child = entry->d_name;
       if (child != "." && child != "..") names.emplace_back(child);
     }
     for (const std::string& child : names) {
-      Status status = RemoveBelow(dirfd(folder.get()), child);
+      Status status = RemoveRecursively(dirfd(folder.get()), child);
       if (!status.ok()) return status;
     }
   }
@@ -168,7 +174,7 @@ Status Move(int from, int to, const std::string& path) {
   if (!source) return source.error();
   const Result<ipc::UniqueFd> target = OpenParent(to, path, true);
   if (!target) return target.error();
-  if (RenameOverNothing(source->get(), target->get(), LeafOf(path)) == 0) {
+  if (RenameNoReplace(source->get(), target->get(), LeafOf(path)) == 0) {
     return Status();
   }
   return FromErrno("cannot move " + Quoted(path), errno);
@@ -184,7 +190,7 @@ Status RemoveFile(int root, const std::string& path) {
 Status RemoveTree(int root, const std::string& path) {
   const Result<ipc::UniqueFd> parent = OpenParent(root, path, false);
   if (!parent) return parent.error();
-  return RemoveBelow(parent->get(), LeafOf(path));
+  return RemoveRecursively(parent->get(), LeafOf(path));
 }
 
 void RemoveEmptyFolder(int root, const std::string& path) {

@@ -11,14 +11,15 @@
 
 namespace bulkhead::install {
 
-// Operations on files below an open directory `root`, which is borrowed. Paths
-// are relative and were validated by the caller. No link is followed, so that
-// nothing outside of the directory is written or removed, whatever the
-// directory contains. Messages quote paths. Thread-safe as far as the file
-// system is.
+// Operations on files below an open directory. `root` is its descriptor, which
+// the caller owns. Paths are relative to it, and the caller has validated them.
+// No link is followed, so nothing outside of the directory is ever written or
+// removed. Error messages quote the path. Thread-safe, except that concurrent
+// changes of one path have no order.
 
-// Returns a Status with the text of `error`, an errno, after `what`:
-// kResourceExhausted if space ran out, otherwise kInvalidArgument.
+// Returns a Status for the errno `error`, with the message "WHAT: TEXT". The
+// code is kResourceExhausted if space, memory or descriptors ran out, and
+// kInvalidArgument for all other errors.
 Status FromErrno(const std::string& what, int error);
 
 enum class Kind : uint8_t { kFile, kFolder, kLink, kOther };
@@ -31,11 +32,13 @@ std::optional<Kind> KindAt(int root, const std::string& path);
 // are missing.
 Result<ipc::UniqueFd> MakeFolder(int root, const std::string& path);
 
-// Creates a file with exactly this mode, whatever the umask, and missing
-// parents as MakeFolder does.
+// Creates a file with exactly this mode, regardless of the umask. Creates
+// missing parents as MakeFolder does. Fails if the file exists.
 Result<ipc::UniqueFd> CreateFile(int root, const std::string& path,
                                  uint32_t mode);
+// Writes all bytes to the open file.
 Status WriteAll(int fd, std::span<const char> bytes);
+// Creates a file as CreateFile does, and writes `bytes` to it.
 Status WriteFile(int root, const std::string& path, const std::string& bytes,
                  uint32_t mode);
 
@@ -43,9 +46,11 @@ Status WriteFile(int root, const std::string& path, const std::string& bytes,
 // on the same file system. Never replaces an existing file.
 Status Move(int from, int to, const std::string& path);
 
+// Removes a file, or a folder with all of its contents. RemoveFile() also fails
+// if there is no such file.
 Status RemoveFile(int root, const std::string& path);
 Status RemoveTree(int root, const std::string& path);
-// Removes the folder if it is empty. Does nothing otherwise.
+// Removes the folder `path` if it is empty.
 void RemoveEmptyFolder(int root, const std::string& path);
 // Removes the parents of `path`, innermost first, up to the first that is not
 // empty.

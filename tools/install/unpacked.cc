@@ -24,11 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The place of an unpacked distribution.
 struct Location {
-  std::string root;
-  std::string dist_info;
+  std::string root;       // The folder that RECORD's paths are relative to.
+  std::string dist_info;  // The name of the dist-info folder in `root`.
 };
 
+// Returns the place of the distribution that `path` names (StageUnpacked()).
 Result<Location> Locate(const std::string& path) {
   fs::path folder = fs::path(path).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();
@@ -50,6 +52,7 @@ Result<Location> Locate(const std::string& path) {
                     " dist-info folders: name the one to install");
 }
 
+// Copies one file from the open directory `from`, and verifies it.
 Status CopyFile(int from, int staging, const RecordLine& line) {
   const Result<ipc::UniqueFd> source = OpenRegularFileBeneath(from, line.path);
   if (!source) return Status(Code::kBadInput, source.error().message());
@@ -72,8 +75,8 @@ Status CopyFile(int from, int staging, const RecordLine& line) {
   }
 }
 
-// Returns true if the line names a file to copy. Adds a diagnostic if the user
-// should know why the line names none.
+// Returns true if the line names a file to copy. Otherwise adds a diagnostic,
+// unless the user expects the file to be left out.
 bool IsCopied(const RecordLine& line, const Location& location,
               Diagnostics& diagnostics) {
   const std::string folder = location.dist_info + "/";

@@ -9,12 +9,13 @@
 namespace bulkhead::install {
 
 // Copies an unpacked distribution, as a build or another installer leaves it,
-// into the empty directory `staging`. `path` is its dist-info folder, or the
-// folder that contains that and no other dist-info folder. Copies the files
-// that RECORD lists and verifies each like a file of a wheel; ignores other
-// files. Leaves out lines without a hash (bytecode written by Python), and,
-// with a diagnostic, lines that lead out of the folder (scripts). Follows links
-// that stay inside of the folder.
+// into the empty directory `staging`. `path` is its dist-info folder, or a
+// folder that contains exactly one dist-info folder. Copies the files that
+// RECORD lists and verifies each like a file of a wheel; ignores other files.
+// Leaves out files whose line of RECORD has no hash or size, such as bytecode
+// written by Python, or a path that leads out of the folder, such as scripts. A
+// diagnostic reports each of them except bytecode. Follows links that stay
+// inside of the folder.
 //
 // Fails with the same codes as StageWheel.
 Result<Staged> StageUnpacked(const std::string& path, int staging);

@@ -13,7 +13,7 @@
 #include "core/base/bounded_file.h"
 #include "core/base/text.h"
 #include "core/discovery/distribution.h"
-#include "core/discovery/version.h"
+#include "core/discovery/package_version.h"
 #include "core/include/bulkhead/entry_point.h"
 #include "tools/install/archive.h"
 #include "tools/install/record.h"
@@ -64,6 +64,8 @@ std::optional<unsigned> Number(std::string_view text) {
   return value;
 }
 
+// Checks the Wheel-Version in `text`, the contents of the file WHEEL. `file` is
+// the wheel, for a diagnostic.
 Status ValidateWheelVersion(const std::string& file, std::string_view text,
                             Diagnostics& diagnostics) {
   constexpr std::string_view kKey = "Wheel-Version:";
@@ -97,8 +99,8 @@ Status ValidateWheelVersion(const std::string& file, std::string_view text,
   return Status(Code::kBadInput, "WHEEL has no Wheel-Version");
 }
 
-// Checks that `lines` lists every file, each with size and hash, and that every
-// line has a file.
+// Checks that `lines` lists every file of the wheel, each with size and hash,
+// and lists no other file. RECORD and its signatures need no line.
 Status ValidateRecord(const Archive& archive, const std::string& dist_info,
                       const std::map<std::string, RecordLine>& lines) {
   const auto exempt = [&](const std::string& path) {
@@ -127,13 +129,15 @@ Status ValidateRecord(const Archive& archive, const std::string& dist_info,
   return Status();
 }
 
-// The path to install an entry at, or the category of .data for which it is
-// left out.
+// The place of an entry after installation.
 struct Target {
-  std::string path;
+  std::string path;  // Empty if the entry is left out.
+  // The category of NAME-VERSION.data, such as "scripts", that is left out.
   std::string left_out;
 };
 
+// Returns the place of the entry `path`. kBadInput if it would be outside of
+// the distribution.
 Result<Target> TargetOf(const std::string& path, const std::string& dist_info) {
   const std::string data =
       dist_info.substr(0,
@@ -154,6 +158,7 @@ Result<Target> TargetOf(const std::string& path, const std::string& dist_info) {
   return target;
 }
 
+// Copies an entry to `file` and verifies it.
 Status StageEntry(const Archive& archive, const Archive::Entry& entry,
                   Result<StagedFile> file) {
   if (!file) return file.error();
@@ -162,6 +167,7 @@ Status StageEntry(const Archive& archive, const Archive::Entry& entry,
   return status.ok() ? file->Finish() : status;
 }
 
+// Verifies all entries, and copies to `staging` those that are installed.
 Status StageEntries(const Archive& archive, const std::string& wheel,
                     const std::map<std::string, RecordLine>& lines, int staging,
                     Staged& staged) {
@@ -172,6 +178,8 @@ Status StageEntries(const Archive& archive, const std::string& wheel,
             ? entry.path.substr(staged.dist_info.size() + 1)
             : "";
     const auto found = lines.find(entry.path);
+    // Skips RECORD and its signatures: ValidateRecord() has refused every other
+    // file without a hash.
     if (found == lines.end() || !found->second.algorithm) continue;
     RecordLine line = found->second;
     Result<Target> target = TargetOf(entry.path, staged.dist_info);
@@ -203,6 +211,7 @@ Status StageEntries(const Archive& archive, const std::string& wheel,
   return Status();
 }
 
+// Does the work of StageWheel(), which adds the wheel's name to errors.
 Result<Staged> Stage(const std::string& path, int staging) {
   const Result<WheelName> name =
       ParseWheelName(path.substr(path.rfind('/') + 1));

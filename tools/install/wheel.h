@@ -9,7 +9,7 @@
 namespace bulkhead::install {
 
 // Unpacks the wheel at `path` into the empty directory `staging` and verifies
-// everything that a wheel says about itself. Runs and loads nothing of it.
+// everything that the wheel says about itself. Runs no code of the wheel.
 //
 //   1. The file name is valid and names this platform (wheel_name.h).
 //   2. The file is an intact zip file without special entries (archive.h).
@@ -19,14 +19,14 @@ namespace bulkhead::install {
 //   5. RECORD lists every file except itself and its signatures, and no other
 //      file; each has the listed size and a listed hash of sha256 or stronger.
 //
-// Files of NAME-VERSION.data/purelib and platlib go into the root; `files` of
-// the result has their new paths. Scripts, headers and data of
-// NAME-VERSION.data belong into places that a plugin directory does not have:
-// they are verified, left out and reported.
+// Files below NAME-VERSION.data/purelib and platlib are unpacked into `staging`
+// itself; Staged::files has their new paths. Other files of NAME-VERSION.data,
+// such as scripts and headers, have no place in a plugin directory: they are
+// verified, left out and reported by a diagnostic.
 //
 // Returns kBadInput for a malformed wheel, kUnsupported for a wheel of another
-// platform, kNotFound or kInvalidArgument if `path` does not name a wheel.
-// Takes time linear in the size of the wheel.
+// platform or Wheel-Version, and kNotFound or kInvalidArgument if `path` does
+// not name a wheel. Takes time linear in the size of the wheel.
 Result<Staged> StageWheel(const std::string& path, int staging);
 
 }  // namespace bulkhead::install

@@ -22,6 +22,8 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   }
 }
 
+// Returns whether the text is not empty and has only letters, digits, "_", "."
+// and the characters in `also`.
 bool IsWord(std::string_view text, std::string_view also) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
     return IsAsciiLetter(c) || IsAsciiDigit(c) || c == '_' || c == '.' ||

@@ -10,7 +10,7 @@ namespace bulkhead::install {
 
 // The parts of a wheel's file name,
 // NAME-VERSION(-BUILD)?-PYTHON-ABI-PLATFORM.whl, as written. Each of the last
-// three may be several tags with "." between.
+// three parts is a tag, or several tags separated by ".".
 struct WheelName {
   std::string name;
   std::string version;
@@ -20,13 +20,14 @@ struct WheelName {
   std::string platform;
 };
 
-// Parses a file name. Returns kInvalidArgument if it has another form.
+// Parses a file name without folders. Returns kInvalidArgument if it is not a
+// wheel's name.
 Result<WheelName> ParseWheelName(std::string_view file_name_untrusted);
 
-// Checks that one of the platform tags is "any", or a tag of Linux (linux,
-// manylinux or musllinux) for `machine`, which is "x86_64" or another name from
-// uname. Otherwise returns kUnsupported with the platform of the wheel. Ignores
-// the Python and ABI tags, since no interpreter loads a backend.
+// Checks that one of the platform tags is "any", or a Linux tag (linux,
+// manylinux or musllinux) for `machine`, a name from uname such as "x86_64". If
+// none is, returns kUnsupported with the platform of the wheel. The Python and
+// ABI tags are ignored, since no interpreter loads a backend.
 Status ValidatePlatform(const WheelName& wheel, std::string_view machine);
 
 }  // namespace bulkhead::install

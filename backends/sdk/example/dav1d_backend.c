@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A backend that decodes AV1 with libdav1d. README.md tells how it is built,
- * packed and tried. The ids in brackets are clauses of bulkhead_backend.h.
+ * A backend that decodes AV1 with libdav1d. README.md says how to build, pack
+ * and try it. The ids in brackets are clauses of bulkhead_backend.h.
  */
 
 #include <bulkhead_backend.h>
@@ -23,10 +23,12 @@ struct bulkhead_decoder {
   char error[256];
 };
 
-/* One for each thread, because open may run on several: [thread-2]. */
+/* The sentence of a failed open, one for each thread, because open may run on
+ * several threads at once: [thread-2]. */
 static _Thread_local char open_error[256];
 
-/* What a sender of another release left out is zero: [abi-1]. */
+/* Copies a struct of another release. Fields that the sender does not have are
+ * zero in the copy: [abi-1]. */
 static void take(void* to, size_t capacity, const void* from, uint32_t size) {
   memset(to, 0, capacity);
   memcpy(to, from, size < capacity ? size : capacity);
@@ -58,7 +60,7 @@ static size_t round_up(size_t value, size_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/* Called by libdav1d, also on its own threads, where it needs a picture. */
+/* Allocates the memory of a picture. libdav1d calls this on any thread. */
 static int allocate(Dav1dPicture* picture, void* cookie) {
   bulkhead_decoder* self = cookie;
   const bulkhead_runtime* runtime = &self->runtime;
@@ -225,7 +227,7 @@ static bulkhead_result send_packet(bulkhead_decoder* self,
   memcpy(bytes, from.data, from.bytes);
   data.m.timestamp = from.pts;
   data.m.duration = from.duration;
-  /* libdav1d passes it on to the packet's picture. */
+  /* libdav1d copies m.offset to the packet's picture; next_picture reads it. */
   data.m.offset = (from.flags & BULKHEAD_PACKET_DISCARD) != 0;
   error = dav1d_send_data(self->context, &data);
   self->pending = 1;
@@ -234,9 +236,9 @@ static bulkhead_result send_packet(bulkhead_decoder* self,
   return error < 0 ? fail(self, "a packet", error) : BULKHEAD_OK;
 }
 
-/* Gets the next picture that is to be shown. A call without a packet before it
- * makes libdav1d wait for all of its threads, so there is none until the end.
- */
+/* Gets the next picture that is to be shown. Before the end of the stream,
+ * calls dav1d_get_picture once after each packet: a further call would make
+ * libdav1d wait for all of its threads. */
 static int next_picture(bulkhead_decoder* self, Dav1dPicture* picture) {
   while (self->pending || self->ended) {
     const int was_pending = self->pending;
@@ -244,6 +246,7 @@ static int next_picture(bulkhead_decoder* self, Dav1dPicture* picture) {
     memset(picture, 0, sizeof(*picture));
     self->pending = 0;
     error = dav1d_get_picture(self->context, picture);
+    /* After the end, a second call waits for the threads' pictures. */
     if (error == DAV1D_ERR(EAGAIN) && was_pending && self->ended) continue;
     if (error < 0) return error;
     if (picture->m.offset == 0) return 0;

@@ -64,6 +64,8 @@ long SetFilter(const std::vector<sock_filter>& filter, unsigned long flags) {
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
+// Installs a filter in all threads. The kernel returns the id of a thread that
+// it could not bind.
 ipc::Expected<void> Install(const std::vector<sock_filter>& filter) {
   const long result = SetFilter(filter, SECCOMP_FILTER_FLAG_TSYNC);
   if (result < 0) return Failed("cannot install a seccomp filter");
@@ -92,23 +94,23 @@ ipc::Expected<void> InstallAndSendListener(
 }
 
 // Returns whether this process has one thread only. unshare(CLONE_THREAD)
-// changes nothing and fails with EINVAL if there is a second one. The filters
-// of containers may refuse every unshare() with another error. Then there are
-// no namespaces of its own either, so that /proc is here.
+// changes nothing, and fails with EINVAL if there is a second thread. A
+// container's filter may refuse every unshare() with another error. The backend
+// then has no namespaces of its own, so /proc is visible and can be asked.
 bool HasOneThread() {
   if (unshare(CLONE_THREAD) == 0) return true;
   if (errno == EINVAL) return false;
   struct stat tasks = {};
-  // Such a directory has two links, and one more for each thread.
+  // The directory has two links, and one more for each thread.
   constexpr nlink_t kLinksWithOneThread = 3;
   return stat("/proc/self/task", &tasks) == 0 &&
          tasks.st_nlink == kLinksWithOneThread;
 }
 
-// Lowers the limit on tasks by a quarter. The kernel counts the tasks of a uid,
-// but compares the count with the limit of the process that starts one. A
-// worker that starts as many threads as it may therefore leaves a quarter for
-// the zygote to clone other workers.
+// Lowers this worker's limit on tasks by a quarter. The kernel counts the tasks
+// of the whole uid, but compares the count with the limit of the process that
+// starts a task. So even a worker that starts as many threads as it can leaves
+// a quarter for the zygote to clone other workers.
 bool LeaveTasksToTheZygote() {
   rlimit tasks = {};
   if (getrlimit(RLIMIT_NPROC, &tasks) != 0) return false;
@@ -118,10 +120,10 @@ bool LeaveTasksToTheZygote() {
   return setrlimit(RLIMIT_NPROC, &tasks) == 0;
 }
 
-// Resets what libraries handle in the zygote, except for faults, and what they
-// block. Stage 2 forbids new handlers, so that abort() always ends the process,
-// and that handlers return. The system calls, since libc hides two signals of
-// its own.
+// Removes the signal handlers that libraries have installed in the zygote,
+// except for faults, and unblocks all signals. Stage 2 forbids new handlers, so
+// that abort() always ends the process, and that a handler returns. Makes
+// system calls directly, since libc hides two signals of its own.
 bool ResetSignals() {
   constexpr size_t kSetBytes = sizeof(uint64_t);
   struct {
@@ -145,7 +147,8 @@ bool ResetSignals() {
          0;
 }
 
-// Adds a rule: `access` to the open file or directory `fd` and what is below.
+// Adds a rule that allows `access` to the open file or directory `fd` and to
+// all files below it.
 bool Allow(int ruleset, int fd, uint64_t access) {
   landlock_path_beneath_attr beneath = {};
   beneath.allowed_access = access;
@@ -163,8 +166,8 @@ ipc::Expected<Lockdown> Lockdown::Read(int fd) {
   auto words = kj::heapArray<capnp::word>(static_cast<size_t>(status.st_size) /
                                           sizeof(capnp::word));
   kj::ArrayPtr<kj::byte> bytes = words.asBytes();
-  // pread, since other processes share the offset of the descriptor. Less than
-  // whole words is refused here too.
+  // pread, since other processes share the offset of the descriptor. A file
+  // that is not a whole number of words is refused, too.
   if (pread(fd, bytes.begin(), bytes.size(), 0) != status.st_size) {
     return Failed("cannot read the lock-down");
   }
@@ -271,6 +274,7 @@ ipc::Expected<void> Lockdown::InstallStage1(int control, int object) const {
   IPC_TRY(RestrictFiles(rules_, object));
   IPC_TRY(notifies_ ? InstallAndSendListener(zygote_filter_, control)
                     : Install(zygote_filter_));
+  // Last, since the listener above was sent as a descriptor.
   return Install(ipc::NoDescriptorsAreSent());
 }
 
@@ -281,8 +285,8 @@ ipc::Expected<void> Lockdown::InstallStage2(Tasks tasks) const {
     return Failed("cannot bind its life to the reaper's");
   }
   if (!ResetSignals()) return Failed("cannot reset a signal");
-  // At the end of a thread the kernel would wake whoever waits for a word of
-  // the list, in memory of whatever file.
+  // Empties the robust list: at the end of a thread the kernel writes to the
+  // futexes on it, in any shared memory, and wakes their waiters.
   if (syscall(SYS_set_robust_list, nullptr, 3 * sizeof(void*)) != 0) {
     return Failed("cannot drop its robust futexes");
   }
@@ -293,10 +297,12 @@ ipc::Expected<void> Lockdown::InstallStage2(Tasks tasks) const {
   // This filter goes first, since the session's filter forbids further ones.
   IPC_TRY(Install(ipc::OnlyItselfMayBeSignaled(getpid())));
   std::vector<sock_filter> filter = session_filter_;
+  // bulkheadd may replace the filter in this memory by a longer one.
   filter.reserve(ipc::kRoomForFilter);
   IPC_TRY(Install(filter));
-  // Last, since bulkheadd reads each of the filters above before it lets them
-  // be installed. In tier reduced it could not do that otherwise.
+  // Last, since bulkheadd reads each filter from the memory of this process
+  // before it allows the installation. In tier reduced it could not read the
+  // memory of a process that is not dumpable.
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
     return Failed("cannot give up privileges");
   }

@@ -31,12 +31,13 @@ namespace bulkhead::worker {
 // fails in any other process, since Landlock binds only the calling thread.
 class Lockdown {
  public:
-  // The tasks that a session worker may start.
+  // Says how many of the backend's tasks (threads, processes) a worker may use.
   enum class Tasks {
-    kLeaveSome,  // three quarters of the backend's
-    kAll,        // if it has no media but our own
+    kLeaveSome,  // three quarters, so that the zygote can clone more workers
+    kAll,        // all; only for workers that decode no media but our own
   };
 
+  // Reads the data from the memfd that bulkheadd passed.
   static ipc::Expected<Lockdown> Read(int fd);
 
   // The path of the plugin for the dynamic linker, and the symbol to call.
@@ -46,41 +47,46 @@ class Lockdown {
   bool IsGrantedDevice(int fd) const;
   bool has_devices() const { return !devices_.empty(); }
 
-  // Restricts the zygote, before vendor code is loaded. If the data asks for
-  // notifications, also sends the filter's listener over `control` to
-  // bulkheadd, which then ends every process that makes a forbidden system
-  // call. No copy of the listener stays here, since its holder could let such
-  // calls pass. The open file `object` stays readable whatever its path is: in
-  // tier reduced that path may lead through a directory that this process may
-  // not enter.
+  // Restricts the zygote, before vendor code is loaded. `control` is the socket
+  // to bulkheadd. If the data asks for seccomp notifications, sends the
+  // filter's listener to bulkheadd, which then ends every process that makes a
+  // forbidden system call. This process keeps no copy of the listener, since
+  // the holder of a copy could allow such calls. `object` is the vendor's
+  // shared object, opened by bulkheadd. It stays readable even if its path
+  // leads through a directory that this process may not enter (tier reduced).
   ipc::Expected<void> InstallStage1(int control, int object) const;
-  // Restricts a process cloned from the zygote, before the process sees media.
-  // The caller has installed its handlers of faults (ipc::kFaults): no others
-  // are left, and none can be installed afterwards. Also limits signals to the
-  // process itself. That filter is built here, since it contains the pid, which
-  // bulkheadd cannot know in advance.
+  // Restricts a worker, which is a clone of the zygote, before it sees media.
+  // The caller has installed its fault handlers (ipc::kFaults). All other
+  // handlers are removed, and none can be installed afterwards. Also lets the
+  // worker send signals only to itself. This filter is built by the worker,
+  // since it contains the worker's pid, which bulkheadd cannot know in advance.
   ipc::Expected<void> InstallStage2(Tasks tasks = Tasks::kLeaveSome) const;
   // Restricts the reaper, after it has started the zygote.
   ipc::Expected<void> InstallReaperFilter() const;
 
  private:
+  // The file that bulkheadd has checked: st_dev and st_ino.
   struct ObjectIdentity {
     uint64_t device;
     uint64_t inode;
   };
   struct PathRule {
     std::string path;
-    uint64_t access;
-    std::optional<ObjectIdentity> identity;
+    uint64_t access;                         // bits of LANDLOCK_ACCESS_FS_*
+    std::optional<ObjectIdentity> identity;  // empty: any file at the path
   };
 
   Lockdown() = default;
 
+  // Opens the file of a rule with O_PATH. Returns -1 with errno if that fails,
+  // and with ENOENT if the file is not the one that bulkheadd has checked.
   static int Open(const PathRule& rule);
+  // Installs a Landlock ruleset. The open file `object` stays readable; a
+  // negative `object` means none.
   ipc::Expected<void> RestrictFiles(const std::vector<PathRule>& rules,
                                     int object) const;
 
-  uint32_t landlock_abi_ = 0;
+  uint32_t landlock_abi_ = 0;  // 0: Landlock is not used
   // Has the layout of the kernel's struct landlock_ruleset_attr, ABI 6.
   struct {
     uint64_t fs;
@@ -88,14 +94,14 @@ class Lockdown {
     uint64_t scoped;
   } handled_ = {};
   std::vector<PathRule> rules_;
-  std::vector<uint64_t> devices_;
+  std::vector<uint64_t> devices_;  // st_rdev of each granted device
   std::vector<sock_filter> reaper_filter_;
   std::vector<sock_filter> zygote_filter_;
   std::vector<sock_filter> session_filter_;
   std::string plugin_path_;
   std::string entry_symbol_;
   bool disable_speculation_ = false;
-  bool notifies_ = false;
+  bool notifies_ = false;  // the zygote's filter has a listener
 };
 
 }  // namespace bulkhead::worker

@@ -14,9 +14,9 @@
 namespace bulkhead::worker {
 
 // The child processes of the reaper: the zygote, which the reaper started, and
-// the workers, which the zygote cloned as its siblings. bulkheadd passes on the
-// pid of each worker as the zygote reported it; the pid is an untrusted claim
-// until Watch has verified it.
+// the workers, which the zygote cloned as its siblings. The zygote reports the
+// pid of each worker to bulkheadd, which passes the pid on to the reaper. The
+// pid is an untrusted claim until Watch has verified it.
 //
 // A child that ends before it is watched stays a zombie, so that the kernel
 // cannot reuse its pid, and its end is not lost. A lying zygote can pile up
@@ -34,12 +34,13 @@ class Children {
 
   explicit Children(pid_t zygote) : watched_{zygote} {}
 
-  // Starts to watch a child. Returns a pidfd of the child, which may be one
-  // that was kept. Fails with kBackendMisbehaved if the pid is not a child's or
-  // is watched already, and with kResourceExhausted if the kernel gives no
-  // descriptor.
+  // Starts to watch a child. Returns a pidfd of the child, or the pidfd that
+  // Keep stored for it. Fails with kBackendMisbehaved if the pid is not a
+  // child's or is watched already, and with kResourceExhausted if the kernel
+  // gives no descriptor.
   ipc::Expected<ipc::UniqueFd> Watch(pid_t pid_untrusted);
-  // Keeps the pidfd of a watched child for another Watch().
+  // Stores the pidfd of a watched child, because it could not be sent. The next
+  // Watch() of the child returns it.
   void Keep(pid_t pid, ipc::UniqueFd pidfd) { kept_[pid] = std::move(pidfd); }
   // Kills a child that is watched and not reaped yet; ignores any other pid.
   void Kill(pid_t pid) const;

@@ -2,11 +2,11 @@
 //
 // bulkhead-reaper, pid 1 of a backend. Starts the zygote, then reports to
 // bulkheadd how each process of the backend ended. Only the parent of a process
-// can know that, so vendor code cannot forge a report. The reaper ends, and
-// with it all processes of the backend, as soon as bulkheadd or the application
-// is gone, even while the other of the two is stopped. The reaper runs no
-// vendor code, and the only vendor data that it reads are pids passed on by
-// bulkheadd.
+// can know that, so vendor code cannot forge a report. As soon as bulkheadd or
+// the application is gone, the reaper ends, and with it all processes of the
+// backend; this works even while the other one is stopped (SIGSTOP). The reaper
+// runs no vendor code, and the only vendor data that it reads are pids passed
+// on by bulkheadd.
 
 #include <capnp/message.h>
 #include <errno.h>
@@ -45,16 +45,19 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// bulkheadd reads its sockets at once, unless it is stopped or broken.
+// The time for a send. bulkheadd reads its sockets at once, unless it is
+// stopped or broken.
 constexpr std::chrono::milliseconds kSendTimeout(1000);
-// The time for which a start waits for other programs of the user to receive
-// descriptors.
+// The time for the first send of a descriptor. The kernel limits the
+// descriptors in flight, so the send may have to wait for other programs of the
+// user.
 constexpr std::chrono::milliseconds kStartTimeout(5000);
 
 [[noreturn]] void EndAll(int code) {
-  // The end of pid 1 ends its namespace. In tier reduced there is none; there
-  // all processes of the backend are in the process group that the launcher
-  // made, which the seccomp filters do not let them leave.
+  // The end of pid 1 ends all processes of its pid namespace. In tier reduced
+  // there is no namespace. All processes of the backend are then in the process
+  // group that the launcher made, which the seccomp filters do not let them
+  // leave.
   if (getpid() != 1) kill(0, SIGKILL);
   _exit(code);
 }
@@ -73,8 +76,8 @@ enum class Whose { kBackends, kReapers };
 // Sets the limit on open files. The launcher has set the soft limit, which is
 // the backend's, below the hard limit, which is the reaper's (core's
 // SetProgramLimits). The kernel counts descriptors in flight over sockets per
-// uid. So even if a worker leaves as many of them in flight as it can, the
-// reaper can still send its reports, which carry descriptors too.
+// uid. So even if a worker has as many descriptors in flight as it may, the
+// reaper can still send its reports, which carry descriptors, too.
 bool LimitOpenFiles(Whose whose) {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
@@ -83,7 +86,7 @@ bool LimitOpenFiles(Whose whose) {
   return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
-// Turns the forked child into the zygote. Returns only on failure: the name of
+// Executes the zygote in the forked child. Returns only on failure: the name of
 // the step that failed, with the reason in errno.
 const char* ExecuteZygote(const sigset_t& signals) {
   // Needed in tier reduced; in a pid namespace the end of pid 1 does the same.
@@ -124,8 +127,8 @@ void Send(capnp::MessageBuilder& message) {
   Fail(sent.error().message);
 }
 
-// Sends the message with a pidfd of the process `pid`, or `starved` in its
-// place and returns false.
+// Sends the message with a pidfd of the process `pid`. If no descriptor can be
+// sent, sends the event `starved` instead and returns false.
 bool SendPidfd(capnp::MessageBuilder& message, pid_t pid, int pidfd,
                std::chrono::milliseconds patience) {
   const auto sent =
@@ -165,7 +168,7 @@ void Watch(pid_t pid_untrusted, Children& children) {
     return Send(message);
   }
   event.setWatched(pid_untrusted);
-  // Without patience: the reaper has more to do, and bulkheadd asks again.
+  // Does not wait, since the reaper has more to do, and bulkheadd asks again.
   if (!SendPidfd(message, pid_untrusted, pidfd->get(),
                  std::chrono::milliseconds(0))) {
     children.Keep(pid_untrusted, *std::move(pidfd));
@@ -250,12 +253,13 @@ void SendStarted(pid_t zygote) {
                                   {ipc::kReaperControlFd, POLLIN, 0},
                                   {ended.get(), POLLIN, 0}}};
   while (true) {
-    // No timeout: the two lifelines end this wait.
+    // No timeout is needed: if the application or bulkheadd ends, its pipe or
+    // socket is closed, which ends the wait.
     if (ppoll(waits.data(), waits.size(), nullptr, nullptr) < 0) {
       Check(errno == EINTR, "ppoll");
       continue;
     }
-    if (waits[0].revents != 0) EndAll(0);
+    if (waits[0].revents != 0) EndAll(0);  // the application has ended
     if (waits[1].revents != 0) ServeAll(children);
     if (waits[2].revents != 0) {
       signalfd_siginfo signal;

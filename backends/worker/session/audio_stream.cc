@@ -17,7 +17,8 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// Turns the result of a send into the result of a step that others may follow.
+// Returns true, the result of a step after which the play may go on, or the
+// error of `sent`.
 ipc::Expected<bool> Done(ipc::Expected<void> sent) {
   IPC_TRY(std::move(sent));
   return true;
@@ -123,17 +124,16 @@ ipc::Expected<void> AudioStream::StartPlay(schema::Play::Reader play) {
 }
 
 ipc::Expected<bool> AudioStream::Advance() {
-  if (play_.next == play_.end) return EndPlay(false);
+  if (play_.next == play_.end) return EndPlay(/*at_end_of_stream=*/false);
   if (pool_->free_count() == 0) return false;
   const auto channels = static_cast<size_t>(renderer_->format().channels);
   const auto capacity =
       static_cast<int64_t>(pool_->slot_bytes() / (channels * sizeof(float)));
-  IPC_ASSIGN_OR_RETURN(
-      const auto samples,
-      renderer_->Next(std::min(play_.end - play_.next, capacity) + play_.next));
-  IPC_TRY(TellLost());
-  if (!samples) return EndPlay(true);
-  return samples->count > 0 ? Publish(*samples) : TellProgress();
+  const int64_t until = play_.next + std::min(play_.end - play_.next, capacity);
+  IPC_ASSIGN_OR_RETURN(const auto samples, renderer_->Next(until));
+  IPC_TRY(ReportLost());
+  if (!samples) return EndPlay(/*at_end_of_stream=*/true);
+  return samples->count > 0 ? Publish(*samples) : ReportProgress();
 }
 
 ipc::Expected<bool> AudioStream::Publish(const AudioSamples& samples) {
@@ -154,30 +154,35 @@ ipc::Expected<bool> AudioStream::Publish(const AudioSamples& samples) {
       }));
 }
 
-ipc::Expected<void> AudioStream::TellLost() {
-  const int64_t from = renderer_->reader().converter().format().sample_rate;
-  const int64_t to = renderer_->format().sample_rate;
+ipc::Expected<void> AudioStream::ReportLost() {
+  const int64_t decoded_rate =
+      renderer_->reader().converter().format().sample_rate;
+  const int64_t output_rate = renderer_->format().sample_rate;
   for (const LostSamples& lost : renderer_->TakeLost()) {
-    // Rounded outward, since a resampler mixes neighbours. Decoding anew after
-    // a full table of packets meets damage and notes again.
+    // Converts the range to the output's rate, rounded outward, since a
+    // resampler mixes neighbours. Leaves out samples that were reported before:
+    // after the reader's table of packets is full, decoding a part again meets
+    // its damage and notes again.
     const bool is_note = ipc::IsNote(lost.sign);
-    int64_t& told_until = is_note ? noted_until_ : lost_until_;
-    auto first = static_cast<int64_t>(__int128{lost.first} * to / from);
+    int64_t& reported_until = is_note ? noted_until_ : lost_until_;
+    auto first =
+        static_cast<int64_t>(__int128{lost.first} * output_rate / decoded_rate);
     const auto end =
-        is_note
-            ? first + 1
-            : static_cast<int64_t>(
-                  (__int128{lost.first + lost.count} * to + from - 1) / from);
-    first = std::max(first, told_until);
+        is_note ? first + 1
+                : static_cast<int64_t>(
+                      (__int128{lost.first + lost.count} * output_rate +
+                       decoded_rate - 1) /
+                      decoded_rate);
+    first = std::max(first, reported_until);
     if (end <= first) continue;
-    told_until = end;
+    reported_until = end;
     IPC_TRY(context_.replies.Send(
         kSmallReplyWords + kComplaintWords, [&](schema::Reply::Builder reply) {
           auto told = reply.initLostSamples();
           told.setEpoch(play_.epoch);
           told.setFirst(first);
           told.setCount(is_note ? 0 : end - first);
-          told.setSign(static_cast<schema::Sign>(lost.sign));
+          told.setSign(SignOf(lost.sign));
           told.setFirstByte(lost.first_byte);
           told.setLastByte(lost.last_byte);
           told.setEstimated(lost.estimated);
@@ -189,10 +194,10 @@ ipc::Expected<void> AudioStream::TellLost() {
   return {};
 }
 
-ipc::Expected<bool> AudioStream::TellProgress() {
-  // The way to a distant sample can be long. Progress keeps the host's watchdog
-  // from taking it for a hang, and is worth a message only once per second of
-  // audio.
+ipc::Expected<bool> AudioStream::ReportProgress() {
+  // Decoding up to a distant sample can take long. Progress shows the host's
+  // watchdog that the worker does not hang. One message per second of audio is
+  // enough, and none is needed after the play's first sample was reached.
   const int64_t reached = renderer_->reached();
   if (reached - play_.told < renderer_->format().sample_rate ||
       reached > play_.next) {

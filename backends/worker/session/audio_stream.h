@@ -13,9 +13,9 @@ namespace bulkhead::worker {
 
 // Serves one audio stream: demuxes, decodes through the backend, and publishes
 // 32-bit float samples with the sample rate and the channels that the host
-// asked for. A play publishes exactly the range of samples that it names.
-// Damaged samples are published as silence, and reported before that, as are
-// notes.
+// asked for. A play (stream.h) publishes exactly the range of samples that its
+// request names. Damaged samples are published as silence. Damage and notes
+// (ipc/damage_sign.h) are reported before the samples that they concern.
 class AudioStream : public Stream {
  public:
   // Opens the stream and its decoder, and replies with `openedAudio`. Fails
@@ -37,19 +37,23 @@ class AudioStream : public Stream {
     bool active = false;
     int64_t next = 0;  // the number of the next sample to publish
     int64_t end = 0;   // the number of the first sample after the play
-    int64_t told = 0;  // the decoding position that the host knows
+    int64_t told = 0;  // the decoding position that was reported last
   };
 
   AudioStream(const StreamContext& context, ipc::schema::Open::Reader open);
 
   ipc::Expected<void> OpenInput(ipc::schema::Open::Reader open);
+  // Sends the reply `openedAudio`.
   ipc::Expected<void> Describe();
+  // Copies the samples into a slot. Returns false if no slot is free.
   ipc::Expected<bool> Publish(const AudioSamples& samples);
-  // Reports the damage and the notes that decoding has met since the last call.
-  ipc::Expected<void> TellLost();
+  // Reports the damage and the notes that decoding has met since the last
+  // ReportLost().
+  ipc::Expected<void> ReportLost();
   // Reports how far decoding has come towards the first sample of the play, at
-  // most once for each second of audio.
-  ipc::Expected<bool> TellProgress();
+  // most once for each second of audio. Returns true.
+  ipc::Expected<bool> ReportProgress();
+  // Ends the play and sends `endOfStream` or `paused`. Returns true.
   ipc::Expected<bool> EndPlay(bool at_end_of_stream);
 
   const StreamContext context_;
@@ -57,8 +61,10 @@ class AudioStream : public Stream {
   std::unique_ptr<AudioRenderer> renderer_;
   std::shared_ptr<SlotPool> pool_;
   Play play_;
-  int64_t lost_until_ = 0;   // the end of the damage that the host knows
-  int64_t noted_until_ = 0;  // the end of the notes
+  // The ends of the damage and of the notes that were reported, as numbers of
+  // samples at the output's rate.
+  int64_t lost_until_ = 0;
+  int64_t noted_until_ = 0;
 };
 
 }  // namespace bulkhead::worker

@@ -25,8 +25,7 @@ DecoderOpening::DecoderOpening(ipc::schema::Open::Reader open)
 
 int32_t StreamToOpen(ipc::schema::Open::Reader open) {
   const bool named = open.getStreamIndex() >= 0;
-  return !named && open.getBestStream() ? Demuxer::kBestStream
-                                        : open.getStreamIndex();
+  return !named && open.getBestStream() ? kBestStream : open.getStreamIndex();
 }
 
 DemuxerLimits DemuxerLimitsOf(ipc::schema::Open::Reader open) {
@@ -37,10 +36,10 @@ DemuxerLimits DemuxerLimitsOf(ipc::schema::Open::Reader open) {
 void DecoderOpening::ChooseThreads(Demuxer& demuxer) {
   if (threads_ == 1) return;
   const std::string& codec = demuxer.facts().codec;
-  // The frame threads of MPEG-4 refer to rows of interlaced pictures that are
-  // not decoded yet, and each thread goes by the faults of the encoder that its
-  // own packets have named. The slice threads of Dirac and VC-2 give other
-  // pictures of more than 8 bits than one thread.
+  // MPEG-4: a frame thread may read rows of another thread's interlaced picture
+  // before they are decoded. Each thread also works around only those encoder
+  // bugs that its own packets reveal. Dirac and VC-2: with slice threads,
+  // pictures of more than 8 bits differ from the pictures of a single thread.
   bool depends = codec == "mpeg4" || codec == "dirac";
   if (codec == "hevc") {
     AccessPoints points = demuxer.MakeAccessPoints();

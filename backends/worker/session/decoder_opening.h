@@ -25,13 +25,14 @@ class DecoderOpening {
   ipc::Expected<std::unique_ptr<Decoder>> Open(
       const bulkhead_backend& backend, const bulkhead_runtime& runtime,
       const bulkhead_codec_parameters& codec) const;
-  // Has the decoders use one thread if the pictures of the stream would depend
-  // on the number of threads. `demuxer` is at the beginning of the stream, and
-  // stays there.
+  // Limits decoders to one thread if the codec or the first packet shows that
+  // the pictures would depend on the number of threads. `demuxer` must be at
+  // the beginning of the stream, and stays there.
   void ChooseThreads(Demuxer& demuxer);
-  // Returns how many threads a decoder gets, 0: as many as it likes.
+  // Returns how many threads a decoder gets; 0 means that the decoder chooses.
   uint32_t threads() const { return threads_; }
-  // Returns whether an examiner looks at every call of the decoder.
+  // Returns whether an examiner, which `bulkhead conformance` asks for, checks
+  // every call of the decoder.
   bool has_examiner() const { return examiner_ && *examiner_ != nullptr; }
 
  private:
@@ -40,14 +41,15 @@ class DecoderOpening {
   const uint32_t incarnation_;
   const uint64_t max_frame_pixels_;
   const bool ignore_errors_;
-  const std::chrono::milliseconds patience_;
-  Examiner::Options options_;  // those for the backend
+  const std::chrono::milliseconds patience_;  // how long AGAIN is accepted
+  Examiner::Options options_;                 // the options for the backend
   ipc::Expected<std::unique_ptr<Examiner>> examiner_;
 };
 
 // Returns the limits for reading the file that an `open` request sets.
 DemuxerLimits DemuxerLimitsOf(ipc::schema::Open::Reader open);
-// Returns the `stream_index` of the demuxer.
+// Returns the stream that an `open` request names: its index, kFirstStream or
+// kBestStream (stream_choice.h).
 int32_t StreamToOpen(ipc::schema::Open::Reader open);
 
 }  // namespace bulkhead::worker

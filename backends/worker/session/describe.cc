@@ -161,7 +161,7 @@ void Count(const AVPacket& packet, Content& content) {
   }
   int64_t end;
   if (__builtin_add_overflow(time, packet.duration, &end)) return;
-  // AV_NOPTS_VALUE is the smallest number, so max() replaces it.
+  // An unset end is AV_NOPTS_VALUE, the smallest number, so max() replaces it.
   content.end = std::max(content.end, end);
 }
 
@@ -208,8 +208,9 @@ ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
   const uint32_t count = format.nb_streams;
   std::vector<Content> contents;
   if (describe.getScan()) {
-    // Scans a second demuxer: reading packets changes what libavformat reports
-    // about the header, and the description must not depend on the scan.
+    // Scans with a second demuxer, since reading packets changes what
+    // libavformat reports about the header. The description must not depend on
+    // the scan.
     IPC_ASSIGN_OR_RETURN(const auto again, open());
     IPC_ASSIGN_OR_RETURN(contents, Scan(*again, replies));
     contents.resize(count);

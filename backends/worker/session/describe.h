@@ -8,7 +8,7 @@
 
 namespace bulkhead::worker {
 
-// Answers a `describe` request: sends what the container declares about itself
+// Answers a `describe` request: sends the container's declarations about itself
 // and about each of its streams, of every kind. If the request asks for a scan,
 // also reads all packets and reports their number and time range per stream.
 // The backend is not involved.

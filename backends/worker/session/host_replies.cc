@@ -34,7 +34,7 @@ ipc::Expected<void> HostReplies::Send(
   if (wake_host_ < 0) {
     ipc::WakePeer(own_, host_);
   } else {
-    // Fails only if the counter is full, and is readable then as well.
+    // Fails only if the counter is full; the host wakes then as well.
     const uint64_t one = 1;
     (void)!::write(wake_host_, &one, sizeof(one));
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "ipc/damage_sign.h"
 #include "ipc/error.h"
 #include "ipc/region_header.h"
 #include "ipc/ring.h"
@@ -13,24 +14,34 @@
 
 namespace bulkhead::worker {
 
-// The number of words that any reply without text or data fits into.
+// The size of a message that holds any reply without text or data, in 8-byte
+// words.
 inline constexpr size_t kSmallReplyWords = 64;
 
-// The number of bytes, and of words, that a reply has for a backend's sentence
-// about damage. The host drops the rest of the sentence.
+// The most bytes of a backend's sentence about damage that a reply carries, and
+// the number of 8-byte words that the sentence needs. Senders cut longer
+// sentences.
 inline constexpr size_t kMostComplaintBytes = 480;
 inline constexpr size_t kComplaintWords =
     kMostComplaintBytes / sizeof(uint64_t) + 1;
 
+// Returns the schema's value for a sign of damage.
+inline ipc::schema::Sign SignOf(ipc::DamageSign sign) {
+  static_assert(static_cast<int>(ipc::schema::Sign::GAP) ==
+                static_cast<int>(ipc::DamageSign::kGap));
+  return static_cast<ipc::schema::Sign>(sign);
+}
+
 // Sends the replies of a session worker to its host. Each reply is one Cap'n
 // Proto message in one record of the reply ring. A send waits until the ring
 // has room, and fails when the host is gone. Used by one thread at a time: the
-// session's, or the one that publishes a picture for it (VideoStream).
+// session's thread, or the thread that publishes a picture for the session
+// (PicturePublisher).
 class HostReplies {
  public:
-  // Borrows all arguments. `own` and `host` are the headers of the two sides.
-  // `wake_host` is the eventfd that a host with an event loop watches, and -1
-  // for a host that sleeps on the header.
+  // Borrows all arguments. `own` and `host` are the headers of the regions that
+  // the worker and the host write to. `wake_host` is the eventfd of a host with
+  // an event loop, or -1 if the host sleeps on a futex in the header.
   HostReplies(ipc::RingWriter& writer, ipc::Waiter& waiter,
               ipc::RegionHeader* own, const ipc::RegionHeader* host,
               int wake_host)
@@ -44,11 +55,12 @@ class HostReplies {
   ipc::Expected<void> Send(
       size_t max_words,
       const std::function<void(ipc::schema::Reply::Builder)>& fill);
-  // Sends a failure. `epoch` identifies the play that failed, and is 0 when
+  // Sends a failure. `epoch` is the number of the play that failed, or 0 if
   // another request failed.
   ipc::Expected<void> SendFailed(uint32_t epoch, const ipc::Error& error);
-  // Shows the host, should this process die, that one more frame was decoded
-  // and is about to be sent. Wakes nobody.
+  // Records in shared memory that one more frame was decoded and will be sent.
+  // If this process then dies, the host still learns of the frame. Does not
+  // wake the host.
   void CountDecoded() { own_->decoded.fetch_add(1); }
 
  private:

@@ -8,8 +8,8 @@
 
 namespace bulkhead::worker {
 
-// The colours and fields of a picture, as the backend states them. A value that
-// the schema does not have is unspecified.
+// The colours and the interlacing of a picture, as the backend states them. A
+// value that the schema does not allow is replaced by "unspecified".
 struct PictureFacts {
   uint8_t primaries;
   uint8_t transfer;
@@ -21,6 +21,7 @@ struct PictureFacts {
 };
 
 PictureFacts FactsOf(const bulkhead_frame& frame);
+// Writes the facts into a reply.
 void SetFacts(ipc::schema::PictureFacts::Builder out,
               const PictureFacts& facts);
 

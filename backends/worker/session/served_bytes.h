@@ -12,9 +12,10 @@
 namespace bulkhead::worker {
 
 // Reads media that has no descriptor, because only the application can read it.
-// Asks the host for one window of bytes at a time, and waits for the answer in
-// shared memory. The wait has no deadline of its own: the host may be busy, and
-// the host enforces the deadlines of a session. The wait ends when the host is
+// The window is shared memory into which the host copies a part of the media. A
+// read at an offset outside of that part asks the host for another part and
+// waits. The wait has no deadline of its own: the host may be busy, and
+// enforces the deadlines of a session itself. The wait ends when the host is
 // gone. Used by the session's thread only.
 class ServedBytes : public ByteServer {
  public:
@@ -29,8 +30,8 @@ class ServedBytes : public ByteServer {
   HostReplies& replies_;
   ipc::Waiter& waiter_;
   const ipc::MappedRegion window_;
-  uint32_t serial_ = 0;  // the serial of the latest request
-  // The part of the media that the window holds.
+  uint32_t serial_ = 0;  // the number of the latest request for a window
+  // The part of the media that the window holds: offset and length in bytes.
   int64_t start_ = 0;
   int64_t bytes_ = 0;
 };

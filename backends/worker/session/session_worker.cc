@@ -37,8 +37,8 @@ constexpr int kExitProtocol = 4;
 
 enum Descriptor { kRequests, kReplies, kWindow, kMedia, kWakeHost, kMost };
 
-// Ties the mapping to the pool: a shared_ptr to `pool` that shares ownership of
-// this struct keeps the memory mapped for every user of the pool.
+// A pool and the mapping of its memory. Users hold a shared_ptr to `pool` that
+// owns the whole struct, so the memory stays mapped as long as anybody uses it.
 struct MappedPool {
   MappedPool(ipc::MappedRegion region, uint32_t slots, size_t slot_bytes)
       : memory(std::move(region)),
@@ -49,13 +49,13 @@ struct MappedPool {
   SlotPool pool;
 };
 
+// Receives an `attach` message with `least` to `most` descriptors.
 ipc::Expected<ipc::ReceivedMessage> ReceiveAttach(int socket, size_t least,
                                                   size_t most) {
   for (;;) {
     auto received = ipc::ReceiveMessage(socket, ipc::kMaxDescriptors,
                                         ipc::Deadline::After(kIdleDeadline));
-    // A worker that was cloned in advance may wait for its session for any
-    // time.
+    // A worker that was cloned in advance may wait for its session for hours.
     if (!received && received.error().code == ipc::Code::kDeadlineExceeded) {
       continue;
     }
@@ -77,6 +77,7 @@ ipc::Expected<std::unique_ptr<SessionWorker>> SessionWorker::Attach(
   hello.setProtocolVersion(ipc::kProtocolVersion);
   IPC_TRY(ipc::SendMessage(socket, message, {},
                            ipc::Deadline::After(kHostDeadline)));
+  // The last descriptor, kWakeHost, is optional.
   IPC_ASSIGN_OR_RETURN(auto attach, ReceiveAttach(socket, kWakeHost, kMost));
   IPC_ASSIGN_OR_RETURN(const auto root, attach.root<schema::Attach>());
   IPC_ASSIGN_OR_RETURN(
@@ -129,7 +130,7 @@ SessionWorker::SessionWorker(const bulkhead_backend& backend, int socket,
           },
           VersionInForce(backend)) {
   if (window) served_.emplace(host_replies_, waiter_, *std::move(window));
-  // The memory is mapped.
+  // The mappings stay valid without the descriptors.
   descriptors_[kRequests].reset();
   descriptors_[kReplies].reset();
   descriptors_[kWindow].reset();
@@ -147,8 +148,8 @@ int SessionWorker::Run() {
       message = reader_.TryRead();
       return !message || message->has_value();
     };
-    // Without anything to decode, sleep until a request comes. Otherwise only
-    // look for one, and decode ahead between requests.
+    // If there is something to decode, only looks for a request, and decodes
+    // ahead if none is there. If not, sleeps until a request comes.
     const bool can_advance = stream_ && stream_->playing() && !starved_;
     if (!can_advance) {
       const auto wake =
@@ -165,7 +166,8 @@ int SessionWorker::Run() {
       starved_ = false;
       done = ipc::ReadCatching([&] {
         const auto request = (*message)->root<schema::Request>();
-        // Read before the request is served, so that a failure names its play.
+        // The epoch is read before the request is served, so that a failure
+        // names its play.
         if (request.isPlay()) epoch = request.getPlay().getEpoch();
         return WithinMemory([&] { return Handle(request); });
       });
@@ -186,22 +188,22 @@ int SessionWorker::Run() {
     const ipc::Code code = done.error().code;
     if (code == ipc::Code::kBackendLost ||
         code == ipc::Code::kBackendUnavailable) {
-      return Admit(done.error());
+      return ReportBackendFailure(done.error());
     }
     if (!host_replies_.SendFailed(epoch, done.error())) return kExitHostGone;
   }
 }
 
-// The host replays in a new worker, which may get the device again, or be rid
-// of the backend's trouble; this process cannot. The exit code alone says
-// nothing: any library may call exit() with it.
-int SessionWorker::Admit(const ipc::Error& failure) {
+// The host then replays the session in a new worker, which may get the device
+// again, or may not have the backend's failure. The message is needed, since
+// the exit code alone proves nothing: any library may call exit() with it.
+int SessionWorker::ReportBackendFailure(const ipc::Error& failure) {
   const bool lost = failure.code == ipc::Code::kBackendLost;
   capnp::MallocMessageBuilder message;
   auto note = message.initRoot<schema::CrashNote>();
   note.setDeviceLost(lost);
   note.setBackendFailed(!lost);
-  // In the place of a call stack, what the backend says of it.
+  // The backend's sentence takes the place of a call stack.
   const std::string& words = failure.message;
   note.setFrameCount(1);
   auto place = note.initFrames(1)[0].initPlace(words.size());

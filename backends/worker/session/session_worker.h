@@ -23,25 +23,26 @@ namespace bulkhead::worker {
 // Serves one session: takes the host's requests (ipc/schema/session.capnp) from
 // the request ring, and passes them to the stream.
 //
-// Runs under the stage 2 lock-down, in a process of its own. For a backend with
-// worker_scope = "backend" it runs on one thread of a process that serves
-// several sessions (shared_worker.h); it therefore uses no global state. Each
-// session has one thread of ours, one more while pictures are converted beside
-// the decoder (video_stream.h), and the backend may start more. The host is
-// trusted; the media is hostile and may take over this process, which the
-// sandbox and the host's validation of every reply contain.
+// Runs under the stage 2 lock-down, in a process of its own. If the backend has
+// worker_scope = "backend", the session runs on one thread of a process that
+// serves several sessions (shared_worker.h); it therefore uses no global state.
+// Each session has one thread of ours, and a second one if pictures are
+// converted while the next is decoded (picture_publisher.h). The backend may
+// start more. The host is trusted. The media is hostile and may take over this
+// process; the sandbox and the host's validation of every reply contain the
+// damage.
 class SessionWorker {
  public:
   // Sends hello on `socket`, waits for the session's memory and media, and maps
-  // the memory. Borrows `socket`, which must outlive the session. Call it,
-  // Run() and the destructor on the thread that serves the session, whose end
-  // the host watches (ipc/robust_word.h).
+  // the memory. Borrows `socket`, which must outlive the session. The thread
+  // that serves the session must call Attach, Run() and the destructor, since
+  // the host watches for the end of that thread (ipc/robust_word.h).
   static ipc::Expected<std::unique_ptr<SessionWorker>> Attach(
       const bulkhead_backend& backend, int socket);
 
   // Serves requests until the host closes the session or the session cannot go
-  // on. Returns the exit code for the process. Unless closed(), the host waits
-  // for the process to end, so the caller must end the process.
+  // on. Returns the exit code for the process. If closed() is false afterwards,
+  // the caller must end the process, since the host waits for that.
   int Run();
   // Returns whether the host has closed the session.
   bool closed() const { return host_->closed.load() != 0; }
@@ -53,8 +54,8 @@ class SessionWorker {
                 std::vector<ipc::UniqueFd> descriptors);
 
   // Reports to the host that the device is lost or that the backend failed.
-  // Returns the exit code that says the same.
-  int Admit(const ipc::Error& failure);
+  // Returns the exit code that stands for the same failure.
+  int ReportBackendFailure(const ipc::Error& failure);
   ipc::Expected<void> Handle(ipc::schema::Request::Reader request);
   ipc::Expected<void> Open(ipc::schema::Open::Reader open);
   ipc::Expected<void> AttachPool();
@@ -64,9 +65,9 @@ class SessionWorker {
   const int socket_;
   ipc::MappedRegion requests_;
   ipc::MappedRegion replies_;
-  std::vector<ipc::UniqueFd> descriptors_;
-  ipc::RegionHeader* const own_;
-  const ipc::RegionHeader* const host_;
+  std::vector<ipc::UniqueFd> descriptors_;  // the media, perhaps an eventfd
+  ipc::RegionHeader* const own_;            // in replies_
+  const ipc::RegionHeader* const host_;     // in requests_
   ipc::RingReader reader_;
   ipc::RingWriter writer_;
   ipc::Waiter waiter_;
@@ -75,7 +76,8 @@ class SessionWorker {
   std::optional<ServedBytes> served_;  // empty if the media has a descriptor
   BufferProvider buffers_;
   std::unique_ptr<Stream> stream_;  // null until the host has opened a stream
-  // The stream cannot advance before the next request, which may grant a slot.
+  // True if the stream cannot advance before the next request, which may grant
+  // a slot.
   bool starved_ = false;
 };
 

@@ -32,14 +32,13 @@ bool IsClosedByPeer(int socket) {
   return ::poll(&closed, 1, 0) > 0;
 }
 
-// Owns the socket.
+// Serves one session, on a thread of its own. Takes ownership of the socket.
 void Serve(const bulkhead_backend& backend, int session_socket) {
   const ipc::UniqueFd socket(session_socket);
   auto session = SessionWorker::Attach(backend, socket.get());
   if (!session) {
-    // A host that gave up before it sent anything needs no answer. One that is
-    // still connected learns of the end of its session only from the end of the
-    // process.
+    // A host that has disconnected needs no answer. A host that is still
+    // connected waits for the end of the process.
     if (!IsClosedByPeer(socket.get())) ::_exit(kExitSession);
     return;
   }
@@ -73,7 +72,7 @@ int RunSharedWorker(const bulkhead_backend& backend, int socket) {
     ipc::UniqueFd session = std::move((*received)->descriptors[0]);
     try {
       std::thread(Serve, std::cref(backend), session.get()).detach();
-      (void)session.release();  // the thread's
+      (void)session.release();  // the thread owns the socket now
     } catch (const std::system_error& error) {
       Refuse(session.get(), std::string("no thread can be started: ") +
                                 error.code().message());

@@ -11,17 +11,17 @@ namespace bulkhead::worker {
 // SharedWorkerRequest over `socket`; session sockets never pass through the
 // zygote. A SessionWorker serves each session on a thread of its own.
 //
-// The caller has installed the stage 2 lock-down, so every thread starts with
-// it.
+// The caller has installed the stage 2 lock-down, so every thread starts locked
+// down.
 //
-// A session for which no thread can be started is refused with its hello, and
-// the others go on.
+// If no thread can be started for a session, the `hello` message on the
+// session's socket says so. The other sessions go on.
 //
 // When the host closes a session, only the thread of that session ends. Any
 // other end of a session (a lost device, memory that cannot be mapped, a crash)
-// ends the process with all its sessions; their hosts then replay each session
-// in a process of its own. Returns the exit code once bulkheadd has closed
-// `socket`.
+// ends the process with all its sessions. Their hosts then replay each session
+// in a process of its own. Returns the exit code when bulkheadd has closed
+// `socket` or a request is not valid.
 int RunSharedWorker(const bulkhead_backend& backend, int socket);
 
 }  // namespace bulkhead::worker

@@ -15,7 +15,7 @@
 
 namespace bulkhead::worker {
 
-// Borrowed objects that a stream works with. All of them outlive the stream.
+// The objects that a stream borrows. All of them outlive the stream.
 struct StreamContext {
   const bulkhead_backend& backend;
   BufferProvider& buffers;
@@ -24,13 +24,15 @@ struct StreamContext {
 };
 
 // One open stream of the media, served by a session worker. The host's `open`
-// request creates the stream; each function below serves one of the requests
-// that follow (ipc/schema/session.capnp), and replies through the context.
+// request creates the stream. The functions below serve the requests that
+// follow (ipc/schema/session.capnp), and reply through the context. A play is
+// the work of one `play` request: to publish frames or samples from one
+// position on. Its epoch is its number; replies carry it.
 //
-// The session worker reports a returned error to the host, after which the host
-// may send further requests. The error kBackendLost ends the process instead:
-// the device is gone, and a new worker may get one. Used by the session's
-// thread only.
+// The session worker reports a returned error to the host, which may then send
+// further requests. The errors kBackendLost and kBackendUnavailable end the
+// process instead, since a new worker may get the device back, or not have the
+// backend's failure. Used by the session's thread only.
 class Stream {
  public:
   virtual ~Stream() = default;
@@ -39,15 +41,17 @@ class Stream {
   virtual ipc::Expected<void> Scan() = 0;
   // Sets the slots that decoded data goes into. The host has granted none yet.
   virtual void AttachPool(std::shared_ptr<SlotPool> pool) = 0;
+  // Takes a slot that the host grants for output. `generation` is the number of
+  // this grant among all grants of the slot.
   virtual void Grant(uint32_t slot, uint32_t generation) = 0;
 
-  // Begins a play, which replaces the previous one. Advance() continues it.
+  // Begins a play, which replaces the previous play. Advance() continues it.
   virtual ipc::Expected<void> StartPlay(ipc::schema::Play::Reader play) = 0;
   // Returns whether Advance() has anything to do.
   virtual bool playing() const = 0;
   // Makes one step of the play: publishes or skips some output, or ends the
-  // play. Returns false if no further step is possible before the next request,
-  // which may grant a slot.
+  // play. Returns false if the play cannot go on before the next request, which
+  // may grant a slot.
   virtual ipc::Expected<bool> Advance() = 0;
   // Ends the play after an error. Returns the epoch of that play.
   virtual uint32_t AbandonPlay() = 0;

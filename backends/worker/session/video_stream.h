@@ -6,29 +6,22 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "backends/worker/media/convert/delivery.h"
 #include "backends/worker/media/convert/output_converter.h"
 #include "backends/worker/media/decode/picture_reader.h"
-#include "backends/worker/media/decode/side_thread.h"
 #include "backends/worker/session/decoder_opening.h"
-#include "backends/worker/session/picture_facts.h"
+#include "backends/worker/session/picture_publisher.h"
 #include "backends/worker/session/stream.h"
-#include "ipc/damage_sign.h"
+#include "backends/worker/session/unseen_frames.h"
 
 namespace bulkhead::worker {
 
 // Serves one video stream: decodes pictures, and puts them, converted to RGB or
 // as they are, into slots that the host has granted. Between two requests the
 // stream decodes ahead into free slots, so that decoding overlaps with the
-// application's work.
-//
-// Where the host allows it and another processor is there, a thread beside the
-// session's converts and publishes a picture while the next one is decoded. A
-// fault of the session's thread waits for that (crash_note.h). A process that
-// is killed may leave a picture unpublished although it died over the next one;
-// the host learns that from RegionHeader::decoded.
+// application's work. If the host allows it and there is a second processor,
+// a picture can be published while the next one is decoded (PicturePublisher).
 class VideoStream : public Stream {
  public:
   // Opens the stream and its decoder, and replies with `opened`.
@@ -47,74 +40,45 @@ class VideoStream : public Stream {
   struct Play {
     uint32_t epoch = 0;
     bool active = false;
-    int64_t skip_before = 0;
-    uint64_t frames_left = 0;
-    bool overlaps = false;
-    bool has_shown = false;
-  };
-
-  // Facts about a picture that its reply needs. They are copied, because
-  // delivery gives the decoder's frame back.
-  struct Picture {
-    uint32_t epoch;
-    int64_t pts;
-    int64_t duration;
-    int64_t position;
-    uint32_t check;
-    bool keyframe;
-    bool damaged;
-    ipc::DamageSign sign;
-    PictureFacts facts;
-  };
-  // A picture that has a slot and is yet to be published.
-  struct Begun {
-    Picture picture;
-    PlacedFrame placed;
-  };
-  // A frame that the host gets no picture of, because the frame was lost or
-  // lies before the first frame that the play asks for.
-  struct Unseen {
-    ipc::schema::UnseenFrame::Fate fate;
-    Loss frame;
+    int64_t skip_before = 0;   // the timestamp of the first frame to show
+    uint64_t frames_left = 0;  // frames to show
+    bool overlaps = false;     // the host allows publishing beside decoding
+    bool has_shown = false;    // this play has shown a picture
   };
 
   VideoStream(const StreamContext& context, ipc::schema::Open::Reader open);
 
-  // Adds to an error for a breach of the C ABI how far the decoder got.
+  // Returns `result`. If it is an error, adds how far the decoder got.
   template <typename T>
   ipc::Expected<T> Located(ipc::Expected<T> result) const;
+  // Opens the demuxer and the decoder, finds the size of the first picture,
+  // and sends `opened`.
   ipc::Expected<void> OpenInput(ipc::schema::Open::Reader open);
+  // Makes delivery_ if there is a pool.
   void MakeDelivery();
-  ipc::Expected<void> Describe(const OutputShape& shape);
-  // Returns the aspect ratio of the pixels of frames of this shape.
-  bulkhead_rational AspectRatio(const OutputShape& shape) const;
+  // Sends the reply `opened`.
+  ipc::Expected<void> Describe();
   // Decodes up to the next picture. Returns false at the end of the stream.
-  // Fails with kUnsupported once pictures would depend on the number of threads
-  // and there is more than one; DecoderOpening looks at the first packet only.
+  // Fails with kUnsupported if the decoder has several threads and a later
+  // packet shows that the pictures depend on their number. DecoderOpening has
+  // checked the first packet.
   ipc::Expected<bool> NextPicture();
-  // Does one step of Advance().
+  // Does the work of Advance().
   ipc::Expected<bool> PlayOn();
-  // Reports the unseen frames so far, then publishes the reader's picture, or
-  // begins to. Returns false if no slot is free.
+  // Sends the unseen frames, then publishes the reader's picture, or begins to
+  // publish it. Returns false if no slot is free.
   ipc::Expected<bool> Show();
-  // Returns once no other thread is at work for the stream. Call it before
-  // anything is sent, and before anything but decoding. Returns the error of
-  // publishing the picture that was begun, if there was one.
-  ipc::Expected<void> Settle();
-  void NoteLosses();
-  ipc::Expected<void> SendUnseen();
   // Sends the reply that ends a play. Returns true.
   ipc::Expected<bool> Answer(
       const std::function<void(ipc::schema::Reply::Builder)>& fill);
-  // Asks the host for larger slots if the picture has outgrown them, or for
-  // another slot, once for each grant, if the host may take those that the
-  // decoder refers to for free. Returns false.
+  // Handles a picture that got no slot. If the picture is larger than a slot,
+  // asks the host for larger slots. If the decoder still refers to a granted
+  // slot of native pictures, asks for another slot, once for each grant,
+  // because the host believes that the granted slot is free. Returns false.
   ipc::Expected<bool> Stall();
+  // Asks the host for larger slots, once until it attaches a pool or starts a
+  // play.
   ipc::Expected<void> AskForPool();
-  // Both convert and publish a picture, on either thread. PublishBegun() leaves
-  // the result in published_.
-  void PublishBegun();
-  ipc::Expected<void> Publish(const Begun& begun);
 
   const StreamContext context_;
   DecoderOpening opening_;
@@ -126,22 +90,18 @@ class VideoStream : public Stream {
 
   std::unique_ptr<PictureReader> reader_;
   std::unique_ptr<OutputConverter> converter_;
-  std::vector<Unseen> unseen_;  // not reported to the host yet
-  std::string complaint_;       // what the backend said of the lost ones
   Play play_;
-  const bool may_overlap_;
-  uint32_t grants_ = 0;                 // that were taken so far
-  std::optional<uint32_t> stalled_at_;  // the grants when it asked for more
-  bool awaits_pool_ = false;            // it asked for larger slots
+  const bool may_overlap_;  // pictures may be published beside decoding
+  UnseenFrames unseen_;
+  uint32_t grants_ = 0;                 // the number of grants so far
+  std::optional<uint32_t> stalled_at_;  // grants_ when a slot was asked for
+  bool awaits_pool_ = false;            // larger slots were asked for
 
   std::shared_ptr<SlotPool> pool_;
-  // Destroyed before the reader: it may hold frames of the decoder.
+  // Must be destroyed before reader_, since it may hold frames of the decoder.
   std::unique_ptr<FrameDelivery> delivery_;
-  // Both belong to side_ from its Begin() to its Finish().
-  std::optional<Begun> begun_;
-  ipc::Expected<void> published_;
-  // The last member, so destroyed first: its task uses the others.
-  SideThread side_;
+  // Must be destroyed before delivery_, which it uses.
+  PicturePublisher publisher_;
 };
 
 }  // namespace bulkhead::worker

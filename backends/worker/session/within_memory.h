@@ -24,12 +24,12 @@ auto WithinMemory(const Step& step) -> decltype(step()) {
   }
 }
 
-// Throws std::bad_alloc if memory has run out. For a step that failed for
-// another reason by its own account: some decoders say "invalid data" if an
+// Throws std::bad_alloc if memory has run out. Called after a step that failed
+// with another reason, since some decoders report "invalid data" when an
 // allocation fails.
 inline void RequireMemory() {
   constexpr size_t kPieceOfADecoder = size_t{1} << 20;
-  // volatile: a compiler may leave out an allocation that nobody uses.
+  // volatile, since a compiler may leave out an allocation that nobody uses.
   void* volatile piece = std::malloc(kPieceOfADecoder);
   if (piece == nullptr) throw std::bad_alloc();
   std::free(piece);

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-// Where the linker has placed this program.
+// The bounds of this program's code and data, as the linker defines them.
 extern "C" char __executable_start;
 extern "C" char etext;
 extern "C" char data_start;
@@ -26,9 +26,9 @@ uint64_t AddressOf(const void* object) {
 ipc::Expected<void> HideArguments() {
   const uint64_t stack = AddressOf(environ);
   const uint64_t heap = AddressOf(sbrk(0));
-  // The kernel takes all or nothing. There is no /proc here that shows the
-  // other values; they are for debuggers, except for the start of the heap,
-  // below which brk() does not go.
+  // The kernel takes all values or none. Only the arguments and the environment
+  // matter here. brk() goes by the start of the heap; the other values are
+  // shown to debuggers only.
   prctl_mm_map map = {};
   map.start_code = AddressOf(&__executable_start);
   map.end_code = AddressOf(&etext);

@@ -7,12 +7,13 @@
 
 namespace bulkhead::worker {
 
-// Forks the calling process, but makes the new process a sibling: its parent is
-// the caller's parent, the reaper. The reaper therefore learns from the kernel
-// how the new process ended, and vendor code in the caller cannot forge that.
+// Forks the zygote, but makes the new process a sibling (CLONE_PARENT): its
+// parent is the zygote's parent, the reaper. The reaper therefore learns from
+// the kernel how the new process ended, and vendor code in the zygote cannot
+// forge that.
 //
-// Must be created before the lock-down and before vendor code runs. The caller
-// must have a single thread. No pthread_atfork handler runs.
+// Must be created before the lock-down and before vendor code runs. The process
+// that calls Clone() must have a single thread. No pthread_atfork handler runs.
 class SiblingCloner {
  public:
   static ipc::Expected<SiblingCloner> Create();
@@ -23,8 +24,8 @@ class SiblingCloner {
  private:
   explicit SiblingCloner(int* thread_id) : thread_id_(thread_id) {}
 
-  // The place where libc caches the id of the calling thread. A raw clone must
-  // update it; otherwise abort() in the new process would signal the old one.
+  // Points to the thread id that libc caches. A raw clone must update the id,
+  // because abort() sends its signal to the cached id.
   int* thread_id_;
 };
 

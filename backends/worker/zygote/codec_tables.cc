@@ -11,7 +11,8 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// The most common first. The tables of others take less than 0.1 ms.
+// The most common codecs first. The tables of other codecs take less than 0.1
+// ms each.
 constexpr std::array kCodecs = {
     AV_CODEC_ID_H264, AV_CODEC_ID_AAC, AV_CODEC_ID_HEVC,  AV_CODEC_ID_MP3,
     AV_CODEC_ID_AV1,  AV_CODEC_ID_VP9, AV_CODEC_ID_MPEG4, AV_CODEC_ID_OPUS,
@@ -24,8 +25,9 @@ bool CodecTables::PrepareNext() {
   const AVCodec* const codec = avcodec_find_decoder(kCodecs[next_++]);
   AVCodecContext* context = avcodec_alloc_context3(codec);
   if (context != nullptr) {
-    // A thread would end the zygote, which is to be cloned.
+    // Only a process with a single thread may be cloned.
     context->thread_count = 1;
+    // Some audio decoders open only with a rate and channels.
     context->sample_rate = 48'000;
     av_channel_layout_default(&context->ch_layout, 2);
     avcodec_open2(context, codec, nullptr);

@@ -5,10 +5,10 @@
 
 namespace bulkhead::worker {
 
-// Makes libavcodec compute the tables of common codecs, which it does when a
-// process first opens a decoder. In the zygote that happens once: its clones
-// share the pages, where each would spend milliseconds and a megabyte of its
-// own (H.264: 2 to 4 ms, 1.1 MB).
+// Makes libavcodec compute the tables of common codecs ahead of time.
+// libavcodec computes them when a process first opens a decoder. Tables that
+// the zygote has computed are shared by its clones; otherwise each clone would
+// spend milliseconds and a megabyte of its own (H.264: 2 to 4 ms, 1.1 MB).
 //
 //     CodecTables tables;
 //     while (idle() && tables.PrepareNext()) {}

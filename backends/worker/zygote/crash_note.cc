@@ -32,7 +32,7 @@ constexpr size_t kMaxFrames = 24;
 constexpr size_t kPlaceBytes = 160;
 constexpr size_t kStackBytes = size_t{256} << 10;
 constexpr std::chrono::milliseconds kSendDeadline{100};
-// A frame is converted in some milliseconds, unless others have the processor.
+// Converting a frame takes some milliseconds, more on a busy machine.
 constexpr std::chrono::milliseconds kPublishPatience{200};
 // The time for the note of the thread that faulted first.
 constexpr std::chrono::milliseconds kNotePatience{1'000};
@@ -127,19 +127,21 @@ _Unwind_Reason_Code VisitFrame(_Unwind_Context* context, void* argument) {
   return _URC_NO_REASON;
 }
 
-// Ends the process by its exit code: the kernel logs what is around a fault
-// that no handler takes (ipc/worker_exit.h).
+// Sends the note, and ends the process by an exit code instead of the signal:
+// for a fault without a handler, the kernel logs bytes of the process around
+// the fault (ipc/worker_exit.h).
 void OnFault(int signal, siginfo_t* info, void*) {
   Note& last = *note_of_this_process;
-  // Another process sent the signal.
-  if (info->si_code <= 0) ::_exit(ipc::ExitOfFault(SIGSEGV));
+  // The kernel's own faults have positive codes (sigaction(2)).
+  const bool sent_by_a_process = info->si_code <= 0;
+  if (sent_by_a_process) ::_exit(ipc::ExitOfFault(SIGSEGV));
   if (last.written.test_and_set()) {
-    // Another thread writes the note, and ends the process.
+    // Another thread writes the note and then ends the process.
     std::this_thread::sleep_for(kNotePatience);
     ::_exit(ipc::ExitOfFault(signal));
   }
-  // The frame before the one that ends the process is then delivered, and need
-  // not be decoded by another worker.
+  // Waits until the second thread has published the previous frame, so that no
+  // other worker has to decode it again.
   SideThread::AwaitBeforeDeath(kPublishPatience);
   last.note.setSignal(static_cast<uint8_t>(signal));
   last.note.setAddress(reinterpret_cast<uintptr_t>(info->si_addr));
@@ -156,7 +158,7 @@ _Unwind_Reason_Code VisitNothing(_Unwind_Context*, void*) {
 
 void Install(Note* note) {
   note_of_this_process = note;
-  // The unwinder may allocate when it is used first; a handler must not.
+  // The unwinder may allocate on its first use, which a handler must not do.
   ::_Unwind_Backtrace(VisitNothing, nullptr);
   stack_t stack = {};
   stack.ss_sp = note_of_this_process->stack.data();
@@ -165,7 +167,7 @@ void Install(Note* note) {
   struct sigaction action = {};
   action.sa_sigaction = OnFault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  // A fault in the handler then ends the process at once.
+  // With all signals blocked, a fault in the handler ends the process at once.
   ::sigfillset(&action.sa_mask);
   for (const int signal : ipc::kFaults) {
     ::sigaction(signal, &action, nullptr);

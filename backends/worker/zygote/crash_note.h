@@ -3,29 +3,30 @@
 
 namespace bulkhead::worker {
 
-// Installs handlers that report why the process crashes. On SIGSEGV, SIGBUS,
-// SIGFPE, SIGILL or SIGTRAP the process sends one schema::CrashNote over a
-// socket: the faulting address, and the call stack with the names that the
-// shared objects export. Then the process ends with the exit code that reports
-// the signal (ipc::ExitOfFault). It does not die of the signal, since the
-// kernel would write 64 bytes of the process to its log.
-// A session's thread first lets the thread beside it publish the frame before
-// (side_thread.h), for some 200 ms at most.
+// The functions below install handlers that report why the process crashes. On
+// SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGTRAP the process sends one
+// schema::CrashNote over a socket: the faulting address, and the call stack
+// with the names that the shared objects export. Then the process ends with the
+// exit code that reports the signal (ipc::ExitOfFault). It does not die of the
+// signal, since the kernel would write 64 bytes of the process to its log. If a
+// session's thread faults, its handler first waits, at most about 200 ms, until
+// the session's second thread has published the previous frame (side_thread.h).
 //
 // The note is only a claim, since the crashed code may have written it. The
-// reaper, as the parent, reports reliably that the process ended and by which
-// signal. A process that is too broken to send the note simply ends, and a
-// second fault inside the handler ends it at once. No note is sent
+// reaper, as the parent, reports reliably that the process ended, and its exit
+// code. A process that is too broken to send the note simply ends, and a second
+// fault inside the handler ends it at once. No note is sent
 //   - for SIGABRT, since stage 2 permits no handler for it;
-//   - by a thread that has exhausted its stack, unless that is the thread that
+//   - by a thread that has exhausted its stack, except for the thread that
 //     installed the handlers: only that thread has a second stack;
 //   - for a signal that another process sent; the process then reports SIGSEGV.
 //
 // Call these functions while the process has a single thread. The memory that
 // the handler needs is allocated here and never freed. A clone of the zygote
-// inherits the zygote's handlers, and calls the function of its own kind with
-// its own socket. A session calls it before stage 2, which permits no other
-// handlers; bulkheadd checks that they are there (thread_status.h).
+// inherits the zygote's handlers, so it calls the function for its own kind of
+// process, with its own socket. A session does so before stage 2, which forbids
+// changes of handlers. bulkheadd checks that a session has the handlers
+// (thread_status.h).
 
 // Sends notes to bulkheadd, each as a ZygoteEvent.
 void SendCrashNotesOfZygote(int socket);

@@ -15,7 +15,7 @@ namespace {
 
 std::string TextOf(const char* text) { return text != nullptr ? text : ""; }
 
-// Returns the name by which a description of a file calls the profile.
+// Returns FFmpeg's name of the profile, which descriptions of files use too.
 std::string ProfileName(const std::string& codec, int32_t profile) {
   const AVCodecDescriptor* known =
       avcodec_descriptor_get_by_name(codec.c_str());
@@ -44,7 +44,9 @@ bool AreAlike(const DeclaredStreams& a, const DeclaredStreams& b) {
          a.max_width == b.max_width && a.max_height == b.max_height;
 }
 
-// Appends to each entry what differs from it only in `differs`.
+// Merges entries that differ only in the member `differs` (their lists `same`
+// are equal). The merged entry has the texts of all lists `differs`. An empty
+// list means "all", so it is not merged with a list of names.
 std::vector<DeclaredStreams> Merge(
     std::vector<DeclaredStreams> all,
     std::vector<std::string> DeclaredStreams::*same,

@@ -10,32 +10,33 @@
 
 namespace bulkhead::worker {
 
-// Streams that a device declares it decodes. Capabilities that differ only in
-// codec or profile are one entry: a device of libavcodec has hundreds of
-// codecs, and a control message has 64 KiB.
+// A group of capabilities of a device. Capabilities that differ only in codec
+// or profile become one group. This keeps the list of devices within a control
+// message of 64 KiB, although a device of libavcodec has hundreds of codecs.
 struct DeclaredStreams {
   uint32_t kind = BULKHEAD_STREAM_VIDEO;
   std::vector<std::string> codecs;
-  std::vector<std::string> profiles;  // FFmpeg's names; empty: all
+  std::vector<std::string> profiles;  // FFmpeg's names; empty means all
   std::vector<std::string> formats;
-  uint32_t max_width = 0;
+  uint32_t max_width = 0;  // in pixels; 0 means no limit
   uint32_t max_height = 0;
 
   bool operator==(const DeclaredStreams&) const = default;
 };
 
-// A device as the backend emitted it, copied.
+// A copy of a device that the backend emitted, with its capabilities in groups.
 struct EmittedDevice {
   std::string name;
   std::string description;
   std::vector<DeclaredStreams> streams;
-  uint32_t max_sessions = 0;
-  uint32_t outputs = 0;
+  uint32_t max_sessions = 0;  // 0 means no limit
+  uint32_t outputs = 0;       // bits of BULKHEAD_OUTPUT_*
 };
 
 EmittedDevice CopyDevice(const bulkhead_device& device);
-// `before` is the device before it in the list, or null: devices of one kind
-// decode the same, which is said once.
+// Writes `device` to its place `out` in the message. `before` is the previous
+// device of the list, or null for the first. If both decode the same streams,
+// writes Capabilities.asBefore instead of the streams.
 void Write(const EmittedDevice& device, const EmittedDevice* before,
            ipc::schema::Device::Builder out);
 

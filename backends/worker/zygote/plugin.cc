@@ -33,13 +33,13 @@ ipc::Expected<const bulkhead_backend*> Call(bulkhead_backend_entry entry,
   }
 }
 
-// Returns the path from which the dynamic linker gets the open file `object`,
+// Returns the path by which the dynamic linker can load the open file `object`,
 // which bulkheadd found at `path`.
 ipc::Expected<std::string> LoadablePath(const std::string& path, int object) {
   struct stat visible = {};
   struct stat opened = {};
   if (::stat(path.c_str(), &visible) != 0) {
-    // This path follows the descriptor, so no directory is in the way.
+    // The path below leads to the descriptor, so it needs no directory.
     if (errno == EACCES) return "/proc/self/fd/" + std::to_string(object);
     return ipc::FailErrno(ipc::Code::kBackendUnavailable,
                           "the shared object " + path + " cannot be examined",
@@ -80,8 +80,9 @@ std::string NameOf(Elf64_Half number) {
   return "the machine " + std::to_string(number) + " of ELF";
 }
 
-// Returns why the dynamic linker passes over the file, which it then calls
-// absent; empty if the object is for this machine or is no ELF file.
+// Returns that an object was built for another machine, which the dynamic
+// linker reports as a missing file. Returns an empty text if the object is for
+// this machine or is no ELF file.
 std::string ForeignTo(int object) {
   Elf64_Ehdr header = {};
   if (::pread(object, &header, sizeof(header), 0) !=
@@ -95,8 +96,7 @@ std::string ForeignTo(int object) {
          ": install the release for this machine";
 }
 
-// Gives a loaded object the name that dladdr() returns, to crash notes among
-// others.
+// Sets the name of a loaded object that dladdr() returns. Crash notes show it.
 void Rename(void* handle, const std::string& name) {
   link_map* map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return;
@@ -128,8 +128,8 @@ ipc::Expected<const bulkhead_backend*> LoadPlugin(const std::string& path,
             ::dlerror());
   }
   auto backend = Call(entry, symbol);
-  // This cause comes first: the refusal may have made the entry function fail
-  // in other ways, which would be reported instead.
+  // Checked before `backend`: the refusal may have made the entry function
+  // fail, and that failure would hide the cause.
   if (::getenv(ipc::kRefusedInsideVariable) != nullptr) {
     return ipc::Fail(
         ipc::Code::kBackendUnavailable,

@@ -71,7 +71,7 @@ int SendFailed(const ipc::Error& error) {
 // its own socket and the devices that the plugin has opened: a session could
 // not open them itself.
 void CloseInherited(const Lockdown& lockdown, int socket) {
-  if (!lockdown.has_devices()) {
+  if (!lockdown.has_devices()) {  // closes all below and all above the socket
     if (socket >= 0) {
       ::syscall(SYS_close_range, ipc::kZygoteControlFd, socket - 1, 0U);
     }
@@ -97,19 +97,21 @@ bool Limit(__rlimit_resource resource, uint64_t bytes) {
   return ::setrlimit(resource, &limit) == 0;
 }
 
-// Says why the clone ends, where its crash record has it. Returns the exit
-// code.
+// Writes why the clone ends to stderr, which the crash record keeps. Returns
+// the exit code.
 int FailLockdown(const std::string& why) {
   const std::string line = "stage 2 of the sandbox: " + why + "\n";
   (void)!::write(STDERR_FILENO, line.data(), line.size());
   return ipc::kExitLockdown;
 }
 
-// `socket` is -1 if bulkheadd gives the worker its socket with the last filter.
+// Runs the kind of worker that the request asks for, in a clone. Returns its
+// exit code. `socket` is -1 if bulkheadd installs the worker's socket later,
+// when the worker installs its last filter.
 int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
               schema::CloneWorker::Reader kind, int socket) {
-  // The zygote's control socket goes first of all: no code that has seen media
-  // may speak as the zygote.
+  // The zygote's control socket is closed before anything else: no code that
+  // has seen media may speak as the zygote.
   CloseInherited(lockdown, socket);
   // The probe stays in stage 1: it sees no media, and drivers open device
   // files.
@@ -124,8 +126,8 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
     return FailLockdown("cannot limit its memory");
   }
   if (socket < 0) socket = ipc::kWorkerSocketFd;
-  // The handlers inherited from the zygote name its socket, which is closed by
-  // now. Stage 2 permits no others than these.
+  // Replaces the handlers inherited from the zygote, which use its socket; that
+  // socket is closed by now. After stage 2 they could not be replaced.
   SendCrashNotesOfSession(socket);
   const auto tasks =
       kind.getReserve() ? Lockdown::Tasks::kAll : Lockdown::Tasks::kLeaveSome;
@@ -164,8 +166,9 @@ int RunZygote() {
 
   CodecTables tables;
   for (;;) {
-    // bulkheadd holds this process's files in memory meanwhile. Later there may
-    // be no time: a zygote is stopped while it is not asked for a clone.
+    // Prepares tables while there is no request. At first there is time, since
+    // bulkheadd loads the backend's files into memory meanwhile. Later there
+    // may be none: a zygote is stopped while nobody asks for a clone.
     while (!IsReadable(ipc::kZygoteControlFd) && tables.PrepareNext()) {
     }
     auto received = ipc::ReceiveMessage(ipc::kZygoteControlFd, 1,

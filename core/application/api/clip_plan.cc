@@ -11,7 +11,7 @@
 namespace bulkhead {
 namespace {
 
-// The most frames that a plan may have. No memory holds as many frames.
+// The most frames that a plan may have. No machine has the memory for so many.
 constexpr uint64_t kMostFrames = uint64_t{1} << 24;
 
 Status Invalid(std::string what) {
@@ -30,12 +30,12 @@ Status CheckCounts(uint64_t clips, uint64_t frames_per_clip) {
   return Status();
 }
 
-// Fills the clip that begins at plan[first] up to its length, as the policy
-// says.
+// Completes the clip that begins at plan[first] and reaches to the end of
+// `plan`. Adds entries up to frames_per_clip, as the policy says.
 template <typename Place>
 Status Complete(ClipPolicy policy, uint64_t frames_per_clip, size_t first,
                 std::vector<Place>& plan) {
-  const size_t there = plan.size() - first;
+  const size_t there = plan.size() - first;  // entries that the clip has
   if (there < frames_per_clip && policy == ClipPolicy::kError) {
     return Status(Code::kOutOfRange,
                   "a clip of " + std::to_string(frames_per_clip) +
@@ -58,6 +58,7 @@ Result<std::vector<int64_t>> PlanClips(const IndexClips& request,
     return Invalid("indices_between_frames is positive");
   }
   const auto count = static_cast<int64_t>(frame_count);
+  // A negative bound counts from the end of the stream.
   const auto resolve = [count](int64_t bound) {
     return bound < 0 ? bound + count : bound;
   };
@@ -68,11 +69,14 @@ Result<std::vector<int64_t>> PlanClips(const IndexClips& request,
                                          ": there are " +
                                          std::to_string(count));
   }
-  // A step longer than the stream leads past its end, however long it is.
+  // A step of frame_count leads past the end from every frame, so longer steps
+  // need not be distinguished. Limiting them avoids an overflow below.
   const int64_t step =
       std::min<int64_t>(static_cast<int64_t>(std::min(
                             request.indices_between_frames, frame_count)),
                         count);
+  // The clips begin in [start, end). Without range_end, a clip that begins at
+  // end - 1 ends with the last frame of the stream.
   const int64_t span =
       static_cast<int64_t>(request.frames_per_clip - 1) * step + 1;
   const int64_t end = request.range_end
@@ -129,6 +133,8 @@ Result<std::vector<double>> PlanClips(const TimeClips& request,
                       std::to_string(played.begin) + " s until " +
                       std::to_string(played.end) + " s");
   }
+  // The clips begin in [start, end). Without range_end, a clip that begins just
+  // before `end` still fits into the stream.
   double end =
       played.end - static_cast<double>(request.frames_per_clip - 1) * between;
   if (request.range_end) {
@@ -156,7 +162,8 @@ Result<std::vector<double>> PlanClips(const TimeClips& request,
     for (uint64_t i = 0; i < request.frames_per_clip; ++i) {
       const double at = start + offset + static_cast<double>(i) * between;
       if (i > 0 && at >= played.end) break;
-      // The sum may have been rounded up to the end, which is no place to play.
+      // Rounding may have moved the first frame of a clip to the end of the
+      // stream, where no frame is played.
       plan.push_back(at < played.end ? at : start);
     }
     RETURN_IF_ERROR(

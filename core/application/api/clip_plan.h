@@ -10,19 +10,22 @@
 
 namespace bulkhead {
 
-// Returns the numbers of the frames that make up the clips of a request. Does
-// the arithmetic of samplers.h without decoding. The clips follow each other,
-// with frames_per_clip numbers each. With a seed they begin at random places,
-// without a seed at regular ones.
+// Functions that choose the frames of the clips for the samplers (samplers.h),
+// without decoding. In the result the clips follow each other, with
+// frames_per_clip entries each. With a `seed`, the clips begin at random
+// positions; with nullopt, at regular positions. kInvalidArgument and
+// kOutOfRange mean that the stream cannot satisfy the request;
+// kResourceExhausted, that the request is too large.
 
+// Returns the indices of the frames, for a stream of `frame_count` frames.
 Result<std::vector<int64_t>> PlanClips(const IndexClips& request,
                                        uint64_t frame_count,
                                        std::optional<uint64_t> seed);
 
-// Returns the times in seconds at which the frames of the clips are played, for
-// a stream that plays in `played` with `average_rate` frames per second (0:
-// unknown). `between_starts` is the distance in seconds between the starts of
-// clips at regular places; clips at random places ignore the parameter.
+// Returns the times, in seconds, of the frames. The stream plays during
+// `played`, with `average_rate` frames per second (0: unknown).
+// `between_starts` is the time, in seconds, between the starts of clips at
+// regular positions; clips at random positions ignore it.
 Result<std::vector<double>> PlanClips(const TimeClips& request,
                                       const SecondsRange& played,
                                       double average_rate,

@@ -12,7 +12,8 @@ FrameIterator::FrameIterator(VideoDecoder& decoder) : decoder_(&decoder) {
 }
 
 FrameIterator& FrameIterator::operator++() {
-  // Frees the slot of the frame before the next frame is asked for.
+  // The slot of the present frame must be free before the next frame is asked
+  // for.
   current_.reset();
   if (failed_) return *this;
   Result<std::optional<Frame>> next = decoder_->Next();

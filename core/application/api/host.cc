@@ -40,6 +40,9 @@ constexpr const char* kCgroupVariable = "BULKHEAD_CGROUP";
 constexpr const char* kRequireCgroupVariable = "BULKHEAD_REQUIRE_MEMORY_CGROUP";
 constexpr const char* kLibexecVariable = "BULKHEAD_LIBEXEC_DIR";
 
+// Each of the following functions resolves one setting. An option takes
+// precedence over the environment variable, and the variable over the default.
+
 Result<SandboxTier> FloorOf(const HostOptions& options,
                             const Environment& environment) {
   if (options.sandbox_floor) return *options.sandbox_floor;
@@ -53,6 +56,7 @@ Result<SandboxTier> FloorOf(const HostOptions& options,
 
 Result<std::string> CgroupOf(const HostOptions& options,
                              const Environment& environment) {
+  // The caller of a privileged program may not choose the cgroup.
   if (grants::IsPrivileged()) return std::string();
   const std::string directory =
       options.cgroup ? *options.cgroup
@@ -112,17 +116,9 @@ EntryPointReport ReadEntryPoints(discovery::PluginPath path) {
 
 Result<discovery::Selection> SelectionOf(const HostOptions& options,
                                          const Environment& environment) {
-  discovery::Selection selection;
-  // An option overrules its variable, even a variable that has no valid value.
-  if (!options.autoload || !options.backends || !options.backends_disable ||
-      !options.backends_exec) {
-    ASSIGN_OR_RETURN(selection,
-                     discovery::Selection::FromEnvironment(environment));
-  }
-  if (options.autoload) {
-    selection.autoload = *options.autoload;
-    selection.autoload_rule = "option autoload";
-  }
+  ASSIGN_OR_RETURN(
+      discovery::Selection selection,
+      discovery::Selection::FromEnvironment(environment, options.autoload));
   if (options.backends) {
     selection.enabled = *options.backends;
     selection.enabled_rule = "option backends";

@@ -13,10 +13,11 @@
 namespace bulkhead {
 namespace {
 
-// A grant of each frame fits the ring of requests, which holds 64 KiB, beside
-// the other requests.
+// The most slots of a session. The grants of all slots at once fit into the
+// ring of requests, which holds 64 KiB, beside the other requests.
 constexpr uint32_t kMostFrameSlots = 1024;
-// With less, a worker ends before it can say what it lacks.
+// The least memory of a worker. With less, it ends before it can report that it
+// lacks memory.
 constexpr uint64_t kFewestWorkerBytes = uint64_t{8} << 20;
 
 Status TooSmall(const std::string& name, const std::string& value,
@@ -40,7 +41,8 @@ Status CheckLimits(const Limits& limits) {
         {"failures_per_backend", limits.failures_per_backend}}) {
     if (value == 0) return TooSmall("limits." + std::string(name), "0", 1);
   }
-  // The worker fills one slot while the application reads another.
+  // Two slots are needed: the worker fills one while the application reads the
+  // other.
   if (limits.frame_slots < 2) {
     return TooSmall("limits.frame_slots", std::to_string(limits.frame_slots),
                     2);
@@ -85,7 +87,7 @@ Status CheckShadow(const ShadowOptions& shadow) {
     return Status(device.error().code(),
                   "option shadow.against: " + device.error().message());
   }
-  // A NaN fails this comparison, too.
+  // A share that is NaN fails this comparison too.
   if (shadow.share >= 0 && shadow.share <= 1) return Status();
   return Status(Code::kInvalidArgument, "option shadow.share is " +
                                             std::to_string(shadow.share) +

@@ -6,13 +6,19 @@
 
 namespace bulkhead {
 
-// Returns kInvalidArgument, naming the member, if a limit or a deadline is a
-// number with which nothing could ever be decoded: 0, or negative. Three may be
-// 0: the restarts and the kills of a position, and the deadline of closing.
+// Functions that check the options of a Host when it is created. The message of
+// an error names the option.
+
+// Returns kInvalidArgument if a limit is so low that nothing could be decoded,
+// or if there are too many frame slots. No limit may be 0, except
+// restarts_per_position and kills_per_position. Returns kResourceExhausted if a
+// worker would have too little memory to start.
 Status CheckLimits(const Limits& limits);
+// Returns kInvalidArgument if a deadline is negative or 0. Deadlines::close may
+// be 0.
 Status CheckDeadlines(const Deadlines& deadlines);
-// Returns kInvalidArgument if `against` is no name of a device, or the share is
-// none.
+// Returns kInvalidArgument if `against` is not a valid name of a device, or if
+// the share is not between 0 and 1.
 Status CheckShadow(const ShadowOptions& shadow);
 
 }  // namespace bulkhead

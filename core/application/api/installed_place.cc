@@ -14,13 +14,14 @@ namespace {
 constexpr char kDefault[] = "/usr/lib/bulkhead/libexec";
 constexpr char kPrograms[] = "bulkhead/libexec";
 
-// Returns the file that this function was loaded from, or an empty text.
+// Returns the path of the file that contains this function, libbulkhead.so or a
+// program. Returns an empty text if the path is unknown.
 std::string OwnFile() {
   Dl_info info = {};
   link_map* object = nullptr;
   const int found = dladdr1(reinterpret_cast<const void*>(&OwnFile), &info,
                             reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
-  // The program itself has no name there.
+  // The entry of the program itself has an empty name.
   const bool shared = found != 0 && object != nullptr &&
                       object->l_name != nullptr && *object->l_name != '\0';
   std::error_code error;

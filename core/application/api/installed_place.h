@@ -5,19 +5,24 @@
 
 namespace bulkhead {
 
-// Finds the programs of Bulkhead beside the library that asks for them, so that
-// an installation works in any directory and after it was moved: in
-// `bulkhead/libexec` beside libbulkhead.so or one directory above it, or, for a
-// program that was linked with libbulkhead.a, in `../lib/bulkhead/libexec` seen
-// from the program's directory. A directory counts if it has bulkheadd.
+// Returns the libexec directory: the directory with bulkheadd and the programs
+// that it starts. The search begins in the directory of the file that contains
+// this code, libbulkhead.so or a program. So an installation works in any
+// directory, and also after it was moved. The first of these directories that
+// contains bulkheadd counts:
 //
-// Returns /usr/lib/bulkhead/libexec if there is no such directory, and in a
-// privileged process (AT_SECURE), whose caller could have linked the program
-// into a directory of his choice.
+//   ./bulkhead/libexec
+//   ../bulkhead/libexec
+//   ../lib/bulkhead/libexec     (for a program linked with libbulkhead.a)
+//
+// If no directory contains it, and always in a privileged process (AT_SECURE),
+// the result is /usr/lib/bulkhead/libexec. The caller of a privileged program
+// could have linked the program into a directory with a bulkheadd of its own.
 std::string InstalledLibexec();
 
-// Returns the directory that InstalledLibexec() finds for code in `object`, an
-// absolute path, or an empty text. For tests.
+// Returns the first directory of this list that contains bulkheadd, for code in
+// the file `object` (an absolute path). Returns an empty text if there is none.
+// For tests.
 std::string LibexecBeside(const std::string& object);
 
 }  // namespace bulkhead

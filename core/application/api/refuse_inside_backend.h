@@ -5,13 +5,15 @@
 
 namespace bulkhead {
 
-// Returns kUnsupported, with what to do instead, in a process of a backend: one
-// that a zygote loaded a plugin into, or that was cloned from such a zygote.
-// Returns OK everywhere else. Where it refuses, it leaves a variable in the
-// environment, so that the zygote learns of the attempt even if the plugin does
-// not report the error.
+// Returns kUnsupported in a process of a backend (a zygote or its clone, a
+// worker), and OK in all other processes. A plugin that tries to use Bulkhead
+// itself gets this error, whose message says what to do instead.
 //
-// Call it before anything of the library is started, and not while another
+// The function then also sets an environment variable. The zygote reads it
+// after it has loaded the plugin, and so learns of the attempt even if the
+// plugin ignores the error.
+//
+// Call it before any part of the library is started, and not while another
 // thread reads the environment.
 Status RefuseInsideBackend();
 

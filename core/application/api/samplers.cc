@@ -9,11 +9,13 @@
 namespace bulkhead {
 namespace {
 
+// Divides the frames of a plan into its clips.
 ClipBatch Group(FrameBatch frames, uint64_t frames_per_clip) {
   const size_t clips = frames.size() / frames_per_clip;
   return {std::move(frames), clips, frames_per_clip};
 }
 
+// Decodes clips that are chosen by frame index; at random places with a seed.
 Result<ClipBatch> Sample(VideoDecoder& decoder, const IndexClips& request,
                          std::optional<uint64_t> seed) {
   ASSIGN_OR_RETURN(const uint64_t count, decoder.FrameCount());
@@ -22,6 +24,7 @@ Result<ClipBatch> Sample(VideoDecoder& decoder, const IndexClips& request,
   return Group(std::move(frames), request.frames_per_clip);
 }
 
+// Decodes clips that are chosen by time; at random places with a seed.
 Result<ClipBatch> Sample(VideoDecoder& decoder, const TimeClips& request,
                          double between_starts, std::optional<uint64_t> seed) {
   ASSIGN_OR_RETURN(const SecondsRange played, decoder.PlayedRange());

@@ -23,6 +23,7 @@ using worker_link::MediaData;
 
 std::string ErrnoText() { return std::generic_category().message(errno); }
 
+// Returns `name`, or `otherwise` if the application gave no name.
 std::string NameOr(std::string name, const char* otherwise) {
   return name.empty() ? otherwise : std::move(name);
 }
@@ -75,8 +76,8 @@ Result<Source> Source::FromDescriptor(int fd, std::string name) {
   if (data->file.st_size == 0) {
     return Status(Code::kBadInput, name + " is empty");
   }
-  // Opens the file anew: the description is read-only whatever the caller's is,
-  // and has an offset of its own.
+  // Opens the file again: unlike a duplicate of the caller's descriptor, the
+  // new descriptor is read-only and has its own offset.
   data->fd =
       ipc::UniqueFd(::open(("/proc/self/fd/" + std::to_string(fd)).c_str(),
                            O_RDONLY | O_CLOEXEC | O_NOCTTY));

@@ -14,7 +14,7 @@ Result<std::string> ResolveStatePath(const Environment& environment,
                       " is \"" + *chosen + "\"; write it as an absolute path");
   }
   if (root) return std::string("/var/lib/bulkhead");
-  // The XDG specification says that a relative path must be ignored.
+  // The XDG specification requires that a relative path is ignored.
   const std::string state = environment.Get("XDG_STATE_HOME").value_or("");
   if (state.starts_with('/')) return state + "/bulkhead";
   const std::string home = environment.Get("HOME").value_or("");

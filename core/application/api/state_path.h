@@ -9,18 +9,20 @@
 
 namespace bulkhead {
 
-// Returns the directory for the records that outlive a process. The first of
-// these that is set counts:
+// Returns the state directory: the directory for crash records and other
+// records that outlive a process. The first of these settings counts:
 //
 //   HostOptions::state_directory        (`option`)
 //   BULKHEAD_STATE_DIR
 //   /var/lib/bulkhead                   (`root`)
 //   $XDG_STATE_HOME/bulkhead, or ~/.local/state/bulkhead
 //
-// Returns an empty path if no record is to be kept, and kInvalidArgument if one
-// of the first two is neither empty nor absolute. The environment of a
-// privileged process (AT_SECURE) counts as empty (core/base/environment.h), so
-// that the caller of the program cannot choose the directory.
+// `root` says whether the process runs as root. The result is empty if records
+// are not kept. This is so if the setting that counts is `option` or
+// BULKHEAD_STATE_DIR and is empty, or if there is no home directory for the
+// last one. Returns kInvalidArgument if one of the first two is a relative
+// path. The environment of a privileged process (AT_SECURE) counts as empty
+// (core/base/environment.h), so its caller cannot choose the directory.
 Result<std::string> ResolveStatePath(const Environment& environment,
                                      const std::optional<std::string>& option,
                                      bool root);

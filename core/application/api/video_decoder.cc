@@ -8,6 +8,8 @@
 namespace bulkhead {
 namespace {
 
+// Begins a call of the decoder. `session` is null in a decoder that was moved
+// from.
 Status Begin(session::VideoSession* session) {
   if (session) return session->BeginCall();
   return Status(Code::kInvalidArgument,

@@ -11,7 +11,7 @@ bool IsLoss(Code code) {
          code == Code::kResourceExhausted || code == Code::kBackendUnavailable;
 }
 
-Verdict Without(Verdict::Kind kind, Status status) {
+Verdict WithoutRecord(Verdict::Kind kind, Status status) {
   return {.kind = kind, .status = std::move(status)};
 }
 
@@ -50,17 +50,17 @@ std::optional<Verdict> Attempt::Begin(const std::function<bool()>& stopped) {
 Verdict Attempt::Finish(const Outcome& outcome) {
   const Status& status = outcome.status;
   if (!(StampOf(path_) == stamp_)) {
-    return Without(
+    return WithoutRecord(
         Verdict::Kind::kLoss,
         Status(Code::kInvalidArgument,
                TextOf(item_.input) + " was changed while it was decoded"));
   }
-  // Only a message of a writer names the output.
+  // If the message names the output, the output could not be written.
   if (status.code() == Code::kSandboxUnavailable ||
       status.message().find(output()) != std::string::npos) {
-    return Without(Verdict::Kind::kEnd, status);
+    return WithoutRecord(Verdict::Kind::kEnd, status);
   }
-  if (IsLoss(status.code())) return Without(Verdict::Kind::kLoss, status);
+  if (IsLoss(status.code())) return WithoutRecord(Verdict::Kind::kLoss, status);
   records_.Remove(item_);
   std::optional<uint64_t> output_bytes;
   if (!status.ok()) {
@@ -68,7 +68,7 @@ Verdict Attempt::Finish(const Outcome& outcome) {
   } else if (recipe_.has_output) {
     Status published = directory_.Publish(writer_, item_.output);
     if (!published.ok()) {
-      return Without(Verdict::Kind::kEnd, std::move(published));
+      return WithoutRecord(Verdict::Kind::kEnd, std::move(published));
     }
     output_bytes = directory_.SizeOf(item_.output);
   }
@@ -78,7 +78,7 @@ Verdict Attempt::Finish(const Outcome& outcome) {
   if (verdict.kind == Verdict::Kind::kResult && sha256_ &&
       status.code() == Code::kPoisonedInput) {
     Result<bool> first = records_.WritePoison(verdict.record, writer_);
-    if (!first) return Without(Verdict::Kind::kEnd, first.error());
+    if (!first) return WithoutRecord(Verdict::Kind::kEnd, first.error());
     verdict.told_before = !*first;
   }
   return verdict;
@@ -86,7 +86,8 @@ Verdict Attempt::Finish(const Outcome& outcome) {
 
 Verdict Attempt::Keep(Record record, bool told_before) const {
   Status written = records_.Write(item_, record, writer_);
-  if (!written.ok()) return Without(Verdict::Kind::kEnd, std::move(written));
+  if (!written.ok())
+    return WithoutRecord(Verdict::Kind::kEnd, std::move(written));
   return {.record = std::move(record), .told_before = told_before};
 }
 

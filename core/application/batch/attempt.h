@@ -15,23 +15,31 @@
 
 namespace bulkhead::batch {
 
-// The end of an attempt at an input. It is one of three things. What is
-// wrong with the file is its result: it gets a record, and nobody tries it
-// again. What is wrong with the backend or with the time that it had is a loss:
-// it gets no record, and may be tried again. A disk that takes no output, or a
-// machine without a sandbox, would fail every other input as well, so it ends
-// the run.
+// The result of an attempt to decode one input.
 struct Verdict {
-  enum class Kind { kResult, kLoss, kEnd };
+  enum class Kind {
+    // The input was decoded, or failed because of its own contents. It has a
+    // record in the directory and is not tried again.
+    kResult,
+    // The backend failed, or a deadline or limit was exceeded. The input has no
+    // record and may be tried again.
+    kLoss,
+    // The output could not be written, or the machine has no sandbox. Every
+    // other input would fail as well, so the run ends.
+    kEnd,
+  };
   Kind kind = Kind::kResult;
-  Record record;  // Of a result. It is in the directory, as the output is.
-  // A result: an input of the same contents was reported, so this one is only
-  // counted.
+  Record record;  // For kResult.
+  // For kResult: true if the same error was already reported for another input
+  // with the same contents. This input is then counted but not reported.
   bool told_before = false;
-  Status status;  // Of a loss or an end.
+  Status status;  // For kLoss and kEnd.
 };
 
-// One attempt at one input, around the decoder, which is the caller's:
+// One attempt to decode one input of a batch. The caller decodes; this class
+// does the work before and after. It checks whether the contents are known to
+// kill workers, names a temporary path for the output, publishes the output
+// (moves it to its final path) and writes the record.
 //
 //     Attempt attempt(directory, records, recipe, item, item.input, "0");
 //     auto verdict = attempt.Begin([] { return false; });
@@ -40,26 +48,30 @@ struct Verdict {
 // Not thread-safe.
 class Attempt {
  public:
-  // Borrows the directory, the records and the recipe. `path` leads to the
-  // input in this process. `writer` sets threads that share the directory
-  // apart.
+  // The directory, the records and the recipe must outlive the object. `path`
+  // is the path under which this process opens the input. `writer` is a name
+  // that no other thread uses with the same Directory.
   Attempt(const Directory& directory, const Records& records,
           const Recipe& recipe, Item item, std::string path,
           std::string writer);
 
-  // Returns what is known of the input without decoding it: that its name is
-  // too long, or that its contents kill workers. Reads the whole file, until
-  // `stopped` returns true; the caller has nothing to finish then.
+  // Hashes the input. Returns nullopt if the caller must decode it and call
+  // Finish(). Returns a verdict if the input need not be decoded, because its
+  // name is too long or its contents are known to kill workers. Stops reading
+  // when `stopped` returns true; the caller then drops the attempt.
   std::optional<Verdict> Begin(const std::function<bool()>& stopped);
 
-  // Returns where the decoder writes a file or makes a directory.
+  // Returns the path at which the caller creates the output, a file or a
+  // directory.
   std::string output() const { return directory_.Unfinished(writer_); }
 
-  // Gives the output its name, and writes the record.
+  // If `outcome` is a result, publishes the output under its final name and
+  // writes the record. Called once, after decoding.
   Verdict Finish(const Outcome& outcome);
 
  private:
-  // Writes the record of an input whose output is in place.
+  // Writes the record of a result and returns the verdict. Called after the
+  // output was published, so that a record never names a missing output.
   Verdict Keep(Record record, bool told_before) const;
 
   const Directory& directory_;

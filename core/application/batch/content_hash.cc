@@ -43,7 +43,7 @@ std::string Sha256Of(std::string_view text) {
 
 Result<std::string> Sha256OfFile(const std::string& path,
                                  const std::function<bool()>& stopped) {
-  // Without O_NONBLOCK a FIFO that took the place of the file would block.
+  // O_NONBLOCK, because the file may have been replaced by a FIFO.
   const ipc::UniqueFd file(
       open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   SHA2_CTX context;

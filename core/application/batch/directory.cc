@@ -33,8 +33,12 @@ namespace fs = std::filesystem;
 constexpr char kUnfinished[] = ".batch/unfinished";
 constexpr char kManifest[] = ".batch/manifest";
 constexpr char kJoined[] = "manifest.jsonl";
+// The age at which a private folder is removed if it is not known whether its
+// owner lives.
 constexpr std::chrono::hours kForgotten{7 * 24};
-// Others may write to the directory.
+// The number of tries to publish a directory that other processes publish too.
+constexpr int kMostRenames = 100;
+// Bounds the memory for a file that another user has written.
 constexpr size_t kMostRecordBytes = size_t{16} << 20;
 
 Status Failed(const char* what, const std::string& path, int error) {
@@ -51,22 +55,23 @@ std::optional<std::string> Contents(const fs::path& path) {
   return text;
 }
 
-// Returns when the process started, in the kernel's clock ticks; empty if there
-// is no such process or it cannot be known.
+// Returns the start time of a process, in the kernel's clock ticks; "" if there
+// is no such process or the time is not readable.
 std::string StartOf(const std::string& pid) {
   const std::string stat = Contents("/proc/" + pid + "/stat").value_or("");
-  // The name of the program may contain spaces and parentheses.
+  // Skips the first two fields: the second, the name of the program in
+  // parentheses, may itself contain spaces and parentheses.
   std::istringstream fields(
       stat.substr(std::min(stat.rfind(')'), stat.size())));
-  // The 22nd field of the line. The parenthesis ends the second.
+  // The start time is the 22nd field; the parenthesis ends the second.
   constexpr int kStartTime = 22;
   std::string field;
   for (int i = 2; i <= kStartTime; ++i) fields >> field;
   return fields ? field : std::string();
 }
 
-// Names the boot and the namespace in which a pid means this process: a
-// container may have the host name of another.
+// Returns a name for the boot and the pid namespace of this process. The host
+// name is not enough, since two containers may have the same.
 std::string PidSpace() {
   std::error_code ignored;
   const std::string boot =
@@ -76,8 +81,8 @@ std::string PidSpace() {
       .substr(0, 12);
 }
 
-// Names this process, and sets the objects of it apart that are of one
-// directory.
+// Returns the name of a new owner in this process. The number tells Directory
+// objects of one process apart.
 std::string NewOwner() {
   static std::atomic<uint64_t> number = 0;
   char host[256] = "";
@@ -87,22 +92,23 @@ std::string NewOwner() {
          "." + pid + "." + StartOf(pid);
 }
 
-// Returns true if `owner` was a process of this boot and namespace, and is no
-// more.
-bool IsGone(const std::string& owner) {
+// Returns whether the process of `owner` is alive; nullopt if that
+// cannot be seen: the owner is of another boot or pid namespace, or /proc hides
+// the process.
+std::optional<bool> IsAlive(const std::string& owner) {
   std::vector<std::string> words;
   std::istringstream text(owner);
   for (std::string word; std::getline(text, word, '.');) words.push_back(word);
-  if (words.size() < 4) return false;
+  if (words.size() < 4) return std::nullopt;
   const std::string& start = words[words.size() - 1];
   const std::string& pid = words[words.size() - 2];
-  if (words[words.size() - 3] != PidSpace()) return false;
-  if (kill(static_cast<pid_t>(std::strtol(pid.c_str(), nullptr, 10)), 0) != 0 &&
-      errno == ESRCH) {
-    return true;
-  }
+  if (words[words.size() - 3] != PidSpace()) return std::nullopt;
+  const long number = std::strtol(pid.c_str(), nullptr, 10);
+  if (number <= 0) return std::nullopt;
+  if (kill(static_cast<pid_t>(number), 0) != 0 && errno == ESRCH) return false;
   const std::string now = StartOf(pid);
-  return !now.empty() && now != start;
+  if (now.empty()) return std::nullopt;
+  return now == start;
 }
 
 Status Sync(const std::string& path) {
@@ -118,8 +124,9 @@ Status Sync(const std::string& path) {
 Status SyncAll(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
-    for (const auto& entry : fs::directory_iterator(path, error)) {
-      if (Status status = Sync(entry.path()); !status.ok()) return status;
+    for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (Status status = Sync(entry->path()); !status.ok()) return status;
     }
   }
   if (error) return Failed("read", path, error.value());
@@ -160,7 +167,7 @@ std::string Directory::Unfinished(const std::string& name) const {
 }
 
 void Directory::RemoveLeftovers() const {
-  // An entry that another process removes meanwhile is no error.
+  // Another process may remove an entry at the same time. This is no error.
   std::error_code ignored;
   for (fs::directory_iterator entry(At(kUnfinished), ignored), end;
        !ignored && entry != end; entry.increment(ignored)) {
@@ -168,7 +175,8 @@ void Directory::RemoveLeftovers() const {
     const auto written = fs::last_write_time(entry->path(), error);
     const bool old =
         !error && fs::file_time_type::clock::now() - written > kForgotten;
-    if (old || IsGone(entry->path().filename())) {
+    // If it is unknown whether the owner lives, the age of the folder decides.
+    if (!IsAlive(entry->path().filename()).value_or(!old)) {
       fs::remove_all(entry->path(), error);
     }
   }
@@ -181,14 +189,32 @@ Status Directory::Publish(const std::string& name,
   if (Status status = SyncAll(from); !status.ok()) return status;
   const std::string parent = fs::path(to).parent_path();
   if (Status status = MakeDirectories(parent); !status.ok()) return status;
-  // A directory is not replaced by a rename, so an old one is put aside.
-  std::error_code error;
   const std::string old = Unfinished(name + ".old");
-  if (fs::is_directory(to, error)) fs::rename(to, old, error);
-  fs::rename(from, to, error);
-  if (error) return Failed("create", to, error.value());
-  fs::remove_all(old, error);
-  return Sync(parent);
+  std::error_code error;
+  for (int i = 0; i < kMostRenames; ++i) {
+    // rename() does not replace a directory that has files, so an old output is
+    // moved away first.
+    if (fs::is_directory(to, error)) {
+      fs::rename(to, old, error);
+      // Another process may have moved it away first.
+      if (error && error != std::errc::no_such_file_or_directory) {
+        return Failed("replace", to, error.value());
+      }
+    }
+    fs::rename(from, to, error);
+    std::error_code ignored;
+    fs::remove_all(old, ignored);
+    if (!error) return Sync(parent);
+    // Another process has published a directory between the two renames.
+    if (error != std::errc::directory_not_empty &&
+        error != std::errc::file_exists) {
+      return Failed("create", to, error.value());
+    }
+  }
+  return Status(Code::kInvalidArgument,
+                "cannot create " + to +
+                    ": other processes publish it again and again; decode a "
+                    "file by one process at a time");
 }
 
 Status Directory::Write(const std::string& name, const std::string& relative,
@@ -211,6 +237,8 @@ Status Directory::Write(const std::string& name, const std::string& relative,
 Result<bool> Directory::WriteNew(const std::string& name,
                                  const std::string& relative,
                                  const std::string& text) const {
+  // Writes a complete file in the private folder, and then links it to its
+  // final name. A link, unlike a rename, fails if the name exists.
   if (Status status = Write(
           name, std::string(kUnfinished) + "/" + owner_ + "/" + name + ".new",
           text);
@@ -222,7 +250,8 @@ Result<bool> Directory::WriteNew(const std::string& name,
   std::error_code error;
   fs::create_hard_link(written, to, error);
   if (error == std::errc::file_exists) return false;
-  // Without hard links, two processes at the same time may both be the first.
+  // On a file system without hard links, two processes that do this at the same
+  // time may both return true.
   if (error) fs::rename(written, to, error);
   if (error) return Failed("create", to, error.value());
   return true;
@@ -242,8 +271,9 @@ ipc::UniqueFd Directory::OpenLock() const {
            O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0200));
   struct stat directory = {};
   if (lock && stat(At(".batch").c_str(), &directory) == 0) {
-    // Whoever may open the lock can hold it. Those may who can write the
-    // results. Fails where another user has made the file, and set its mode.
+    // A user who can open the lock can hold it. So only users who can write the
+    // outputs get the right to open it. fchmod() fails if another user has
+    // created the file; that user has set its mode.
     (void)fchmod(lock.get(), 0200 | (directory.st_mode & (S_IWGRP | S_IWOTH)));
   }
   return lock;
@@ -278,8 +308,9 @@ Status Directory::Join() const {
   const ipc::UniqueFd lock = OpenLock();
   if (!lock) return Failed("create", At(".batch/lock"), errno);
   while (flock(lock.get(), LOCK_EX) != 0) {
-    // A file system without locks leaves the rename, which is whole too, but
-    // may be of a process that has looked a moment earlier.
+    // The file system has no locks, so it goes on without. The manifest is
+    // still a complete file, but a process that has read fewer records may
+    // replace it.
     if (errno != EINTR) break;
   }
   std::vector<std::pair<std::string, std::string>> lines;

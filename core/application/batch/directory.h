@@ -12,73 +12,90 @@
 
 namespace bulkhead::batch {
 
-// The output directory of a batch, which many processes on many machines may
-// share. Whichever process is killed, a name in it holds a whole output or
-// none:
+// The output directory of a batch. Many processes on many machines may use one
+// directory, each with a Directory object of its own, and any of them may be
+// killed at any time. So a file is written in a private folder and then
+// published, that is, renamed to its final name. A final name thus always has a
+// complete output. The files are:
 //
 //   clip.mp4.framemd5                    an output
 //   manifest.jsonl                       all records, sorted
 //   .batch/manifest/clip.mp4.framemd5.json   the record of one input
-//   .batch/manifest/.batch/SHA256.json   of one whose name is too long
-//   .batch/poison/SHA256.json            an input that kills workers
-//   .batch/unfinished/OWNER/             what one object is writing
-//   .batch/lock                          held while manifest.jsonl is written
+//   .batch/manifest/.batch/SHA256.json   the record of an input whose name is
+//                                        too long (the hash of its output path)
+//   .batch/poison/SHA256.json            the record of contents that kill
+//                                        workers (their hash)
+//   .batch/unfinished/OWNER/             the private folder of one Directory
+//   .batch/lock                          locked while manifest.jsonl is written
 //
-// OWNER names the machine, the boot, the namespace of pids, the pid, the time
-// at which the process started, and one object of it. So the next process on
-// the same machine knows which owners are gone and removes what they left. What
-// processes of other machines left is removed after a week.
+// OWNER identifies the machine, the boot, the pid namespace, the pid, the start
+// time of the process, and one object in it. A process that opens the directory
+// removes the folders of owners that have ended. It cannot see owners of
+// another boot or pid namespace, and removes their folders after a week.
+//
+// Other users may be able to write to the directory: files are read with a
+// bounded size and without following links out of it.
 //
 // All relative paths are below the directory. Thread-safe, except that two
 // threads must not write the same path.
 class Directory {
  public:
-  // Creates the directory if it is missing, and removes what processes that are
-  // gone have left. kInvalidArgument names the directory that cannot be made.
+  // Creates the directory if it is missing, and removes the private folders of
+  // owners that have ended. Returns kInvalidArgument if a directory cannot be
+  // created, and names it.
   static Result<std::unique_ptr<Directory>> Open(const std::string& path);
-  // Removes what was written to it and not published.
+  // Removes the private folder with everything that was not published.
   ~Directory();
   Directory(const Directory&) = delete;
   Directory& operator=(const Directory&) = delete;
 
-  // Returns the path of something to write, which is not among the outputs.
-  // The caller chooses the name, and writes a file or a directory there.
+  // Returns the path of `name` in the private folder. The caller creates a file
+  // or a directory at this path.
   std::string Unfinished(const std::string& name) const;
 
-  // Puts what was written to Unfinished(name) on the disk and gives it its
-  // name, in place of what had that name.
+  // Syncs the file or directory at Unfinished(name) to the disk and renames it
+  // to `relative`, replacing an older file or directory. If several processes
+  // publish the same path at the same time, the last output stays, and every
+  // call returns OK.
   Status Publish(const std::string& name, const std::string& relative) const;
-  // Publishes a small file.
+  // Creates a file with this text at Unfinished(name) and publishes it.
   Status Write(const std::string& name, const std::string& relative,
                const std::string& text) const;
-  // Publishes a small file unless the name is taken; returns whether it did.
+  // Does the same as Write() if `relative` does not exist yet. Returns whether
+  // the file was published.
   Result<bool> WriteNew(const std::string& name, const std::string& relative,
                         const std::string& text) const;
 
+  // Returns the contents of a file; nullopt if it cannot be read, has more than
+  // 16 MiB, or a link in its path leads out of the directory.
   std::optional<std::string> Read(const std::string& relative) const;
+  // Returns whether the path exists.
   bool Has(const std::string& relative) const;
-  // Returns the bytes of a file, or of all files in a directory; nullopt if
-  // there is neither.
+  // Returns the size in bytes of a file, or of all files in a directory
+  // together; nullopt if the path does not exist.
   std::optional<uint64_t> SizeOf(const std::string& relative) const;
   // Removes a file or a whole directory, if it is there.
   void Remove(const std::string& relative) const;
 
-  // Rewrites manifest.jsonl: the lines of all records, sorted by bytes of the
-  // input. One process at a time does so, so that no record is missing which
-  // was written before the call.
+  // Writes manifest.jsonl anew: the lines of all valid records, sorted by the
+  // bytes of the input's name. Holds .batch/lock meanwhile, so that a process
+  // that has read fewer records cannot replace the manifest of this call.
   Status Join() const;
 
  private:
-  // Opens the lock such that whoever may only read the results cannot hold it.
-  ipc::UniqueFd OpenLock() const;
   Directory(std::string path, std::string owner)
       : path_(std::move(path)), owner_(std::move(owner)) {}
 
+  // Opens .batch/lock, and creates it if it is missing. Its mode keeps users
+  // who can only read the outputs from opening it and blocking Join().
+  ipc::UniqueFd OpenLock() const;
+  // Returns the path of `relative` for system calls.
   std::string At(const std::string& relative) const;
+  // Removes the private folders of owners that have ended.
   void RemoveLeftovers() const;
 
   const std::string path_;
-  const std::string owner_;
+  const std::string owner_;  // The name of the private folder.
 };
 
 }  // namespace bulkhead::batch

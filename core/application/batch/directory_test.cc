@@ -9,6 +9,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <vector>
 
 #include "core/base/testing/temporary_tree.h"
 
@@ -78,6 +80,42 @@ TEST(Directory, LeavesAloneWhatOtherProcessesAreWriting) {
   EXPECT_TRUE(fs::exists(directory->Unfinished("x")));
 }
 
+TEST(Directory, LeavesAloneWhatALivingProcessHasHadForWeeks) {
+  const TemporaryTree tree;
+  const auto directory = Directory::Open(tree.path()).value();
+  const std::string owner = OnlyOwner(tree.path());
+  tree.Write(".batch/unfinished/" + owner + "/x", "half");
+  fs::last_write_time(
+      tree / ".batch/unfinished/" + owner,
+      fs::file_time_type::clock::now() - std::chrono::hours(15 * 24));
+  const auto other = Directory::Open(tree.path()).value();
+  EXPECT_TRUE(fs::exists(directory->Unfinished("x")));
+}
+
+TEST(Directory, PublishesADirectoryThatOthersPublishAtTheSameTime) {
+  const TemporaryTree tree;
+  constexpr int kTimes = 200;
+  std::vector<std::future<Status>> publishers;
+  for (int i = 0; i < 2; ++i) {
+    publishers.push_back(std::async(std::launch::async, [&] {
+      const auto directory = Directory::Open(tree.path()).value();
+      Status status;
+      for (int n = 0; n < kTimes && status.ok(); ++n) {
+        fs::create_directory(directory->Unfinished("0"));
+        std::ofstream(directory->Unfinished("0") + "/000000.png") << "png";
+        status = directory->Publish("0", "a.png");
+      }
+      return status;
+    }));
+  }
+  for (auto& publisher : publishers) {
+    const Status status = publisher.get();
+    EXPECT_TRUE(status.ok()) << status;
+  }
+  const auto directory = Directory::Open(tree.path()).value();
+  EXPECT_EQ(directory->Read("a.png/000000.png"), "png");
+}
+
 TEST(Directory, PublishesFilesAndDirectoriesInPlaceOfOlderOnes) {
   const TemporaryTree tree;
   const auto directory = Directory::Open(tree.path()).value();
@@ -95,6 +133,17 @@ TEST(Directory, PublishesFilesAndDirectoriesInPlaceOfOlderOnes) {
   EXPECT_EQ(directory->SizeOf("none"), std::nullopt);
   EXPECT_TRUE(fs::is_empty(directory->Unfinished("")));
   EXPECT_EQ(directory->Publish("none", "d").code(), Code::kInvalidArgument);
+}
+
+TEST(Directory, SaysWhyAnOlderDirectoryIsNotReplaced) {
+  const TemporaryTree tree;
+  const auto directory = Directory::Open(tree.path()).value();
+  fs::create_directory(directory->Unfinished("0"));
+  // The kernel moves no directory into itself.
+  const Status status = directory->Publish("0", ".");
+  EXPECT_EQ(status.code(), Code::kInvalidArgument);
+  EXPECT_TRUE(status.message().ends_with("/.: Invalid argument"))
+      << status.message();
 }
 
 TEST(Directory, OnlyTheFirstWritesWhatIsNew) {

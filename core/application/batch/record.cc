@@ -20,12 +20,13 @@ Record OrNull(const std::optional<Value>& value) {
   return value ? Record(*value) : Record();
 }
 
-// Returns the text with \xHH for each byte that is not UTF-8, or is `escaped`.
+// Returns the text with \xHH for each byte that is not UTF-8, and for each
+// character `escaped`.
 std::string Escaped(std::string_view text, std::optional<char> escaped) {
   constexpr size_t kMostBytes = 4;
   std::string result;
   while (!text.empty()) {
-    // The shortest valid beginning is one character.
+    // The shortest prefix that is valid UTF-8 is one character.
     size_t bytes = 1;
     while (bytes <= kMostBytes && !IsValidUtf8(text.substr(0, bytes))) {
       ++bytes;
@@ -43,7 +44,8 @@ std::string Escaped(std::string_view text, std::optional<char> escaped) {
   return result;
 }
 
-// Returns the record as it is read back: bytes that are not UTF-8 are replaced.
+// Returns the record as it would be read back. This can differ from `record`,
+// since LineOf() replaces bytes that are not UTF-8.
 Record AsWritten(const Record& record) { return Record::parse(LineOf(record)); }
 
 constexpr char kRecordSuffix[] = ".json";
@@ -57,7 +59,8 @@ size_t NameBytesOf(const Item& item) {
 }
 
 std::string RecordOf(const Item& item) {
-  // No output has a name below .batch.
+  // The name with the hash cannot be that of another record, since no output is
+  // in .batch.
   const std::string name = NameBytesOf(item) <= kMostNameBytes
                                ? item.output
                                : ".batch/" + Sha256Of(item.output);
@@ -68,15 +71,16 @@ std::string PoisonOf(const std::string& sha256) {
   return ".batch/poison/" + sha256 + ".json";
 }
 
-// More than any record of ours has: its damage is a list of objects.
+// The deepest nesting that is accepted. Our records have less: their damage is
+// a list of objects.
 constexpr int kDeepest = 16;
 
 bool HasText(const Record& object_untrusted, const char* key) {
   return object_untrusted.contains(key) && object_untrusted[key].is_string();
 }
 
-// Returns whether a record has what is read of records, of the kinds that it is
-// read as. Whoever shares the directory may have written it.
+// Returns whether a record has all keys that this library reads, with values of
+// the types it expects. Another user of the directory may have written it.
 bool IsSound(const Record& record_untrusted) {
   if (!record_untrusted.is_object()) return false;
   for (const char* key : {"input", "bytes", "modified_ns", "sha256", "options",
@@ -110,21 +114,29 @@ std::optional<Record> ReadRecord(const Directory& directory,
   return text ? ParseRecord(*text) : std::nullopt;
 }
 
-// Returns true if `name` is the device that the user calls `device`, or the
-// first of its devices.
+// Returns whether the user's `device` means the device `name` of `backend`:
+// "openreg:1" is one device, and "openreg" means each device of the backend.
+// Both may have "BACKEND/" before them.
 bool IsDevice(const std::string& name, const std::string& backend,
               std::string device) {
   if (device.starts_with(backend + "/")) device.erase(0, backend.size() + 1);
   return name == device || name.starts_with(device + ":");
 }
 
-void Replace(std::string& text, const std::string& from,
-             const std::string& to) {
-  if (from.empty()) return;
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
-       at += to.size()) {
-    text.replace(at, from.size(), to);
+// Returns the text with the first occurrences of `from` replaced by `to`. Their
+// number is bounded, since another user may have written a long text with a
+// name of one letter.
+std::string Replaced(std::string_view text, std::string_view from,
+                     std::string_view to) {
+  constexpr int kMostNames = 16;
+  std::string result;
+  for (int i = 0; i < kMostNames && !from.empty(); ++i) {
+    const size_t at = text.find(from);
+    if (at == text.npos) break;
+    result.append(text.substr(0, at)).append(to);
+    text.remove_prefix(at + from.size());
   }
+  return result.append(text);
 }
 
 }  // namespace
@@ -134,8 +146,8 @@ std::string LineOf(const Record& record) {
 }
 
 std::optional<Record> ParseRecord(const std::string& line_untrusted) {
-  // Writing a record out takes a stack as deep as the record, which somebody
-  // else may have written.
+  // LineOf() recurses as deeply as the record is nested, so a hostile record
+  // could overflow the stack.
   bool too_deep = false;
   const auto look = [&](int depth, Record::parse_event_t, Record&) {
     too_deep = too_deep || depth > kDeepest;
@@ -180,10 +192,10 @@ Record MakeRecord(const Item& item, const std::string& path,
   record["output_bytes"] = OrNull(output_bytes);
   record["error"] = nullptr;
   if (!outcome.status.ok()) {
-    std::string message = Escaped(outcome.status.message(), std::nullopt);
-    Replace(message, Escaped(path, std::nullopt), TextOf(item.input));
-    record["error"] = {{"code", CodeName(outcome.status.code())},
-                       {"message", message}};
+    record["error"] = {
+        {"code", CodeName(outcome.status.code())},
+        {"message", Replaced(Escaped(outcome.status.message(), std::nullopt),
+                             Escaped(path, std::nullopt), TextOf(item.input))}};
   }
   record["frames"] = OrNull(outcome.frames);
   record["frame_count"] = OrNull(outcome.frame_count);
@@ -270,9 +282,9 @@ std::optional<Record> Records::FindPoison(const Item& item,
   if (!record || (*record)["options"] != options_) return std::nullopt;
   if (CodeOf(*record) != Code::kPoisonedInput) return std::nullopt;
   const std::string input = TextOf(item.input);
-  std::string message = (*record)["error"].value("message", "");
-  Replace(message, (*record)["input"].get<std::string>(), input);
-  (*record)["error"]["message"] = message;
+  (*record)["error"]["message"] =
+      Replaced((*record)["error"].value("message", ""),
+               (*record)["input"].get<std::string>(), input);
   (*record)["input"] = input;
   (*record)["bytes"] = OrNull(stamp.bytes);
   (*record)["modified_ns"] = OrNull(stamp.modified_ns);
@@ -283,7 +295,8 @@ std::optional<Record> Records::FindPoison(const Item& item,
 Result<bool> Records::WritePoison(const Record& record,
                                   const std::string& writer) const {
   const std::string sha256 = record.at("sha256").get<std::string>();
-  // What was poison with other options says nothing of these.
+  // A record for other options says nothing about these options, so it is
+  // replaced.
   const auto known = ReadRecord(directory_, PoisonOf(sha256));
   if (known && (*known)["options"] != options_) {
     directory_.Remove(PoisonOf(sha256));

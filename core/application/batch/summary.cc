@@ -13,7 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Json = nlohmann::ordered_json;
 
-// The failures of earlier runs that people are shown.
+// The number of earlier runs' failures that Lines() shows.
 constexpr size_t kShownFailures = 10;
 
 std::string MessageOf(const Record& record) {
@@ -21,8 +21,8 @@ std::string MessageOf(const Record& record) {
   return error.is_object() ? error.value("message", "") : "";
 }
 
-// Returns true if the damage of a record is more than notes. What older
-// releases wrote had no kind and no notes.
+// Returns true if the damage of a record is more than notes. Records of old
+// releases have damage without a kind, and no notes.
 bool HasDamage(const Record& record) {
   const Record& damage = record.at("damage");
   return std::any_of(damage.begin(), damage.end(), [](const auto& range) {
@@ -58,7 +58,8 @@ std::string Summary::CountResult(const Record& record, bool told_before) {
   restarts_ += record.at("restarts").get<uint64_t>();
   const Code code = CodeOf(record);
   if (code == Code::kPoisonedInput && record.at("sha256").is_string()) {
-    // An attempt may come in twice, if what it had reported was lost.
+    // poison_ may have the hash even if Verdict::told_before is false: dask
+    // repeats an attempt if the process died before it returned the result.
     const std::string sha256 = record.at("sha256").get<std::string>();
     told_before = told_before || !poison_.insert(sha256).second;
   }

@@ -10,7 +10,8 @@
 namespace bulkhead::frames {
 namespace {
 
-// Returns when the damage ends, in the time base.
+// Returns the timestamp at which the damage ends: pts + duration. Returns pts
+// if it is unknown or the sum overflows.
 int64_t EndPtsOf(const Damage& damage) {
   int64_t end;
   if (damage.pts == ipc::kNoTimestamp ||
@@ -36,7 +37,7 @@ void DamageLog::AddGap(const Damage& gap) {
 
 void DamageLog::AddNote(const Damage& note) {
   const NoteKey key{note.position, note.pts, note.sign};
-  if (notes_.count(key) > 0) return;
+  if (notes_.count(key) > 0) return;  // found again in another pass
   const Range range{.sign = note.sign,
                     .begin_pts = note.pts,
                     .end_pts = EndPtsOf(note),
@@ -58,26 +59,37 @@ void DamageLog::Add(const Damage& damage) {
     AddGap(damage);
     return;
   }
-  if (!damage.frame) {
-    // Each pass over the stream finds the same damage again, so that passes are
-    // not added up.
-    if (damage.packets > unplaced_.frames) {
-      unplaced_.sign = damage.sign;
-      unplaced_.frames = damage.packets;
-      unplaced_.first_byte = damage.position;
-      unplaced_.last_byte = std::max(damage.end_position - 1, damage.position);
-    }
-    if (unplaced_.words.empty()) unplaced_.words = damage.words;
-    return;
+  if (damage.frame) {
+    AddFrame(*damage.frame, damage);
+  } else {
+    AddUnplaced(damage);
   }
-  const uint64_t frame = *damage.frame;
+}
+
+void DamageLog::AddUnplaced(const Damage& damage) {
+  // Frames without a number cannot be recognised when a later pass finds them
+  // again. So they are not summed: the report with the most frames counts.
+  if (damage.packets > unplaced_.frames) {
+    unplaced_.sign = damage.sign;
+    unplaced_.frames = damage.packets;
+    unplaced_.first_byte = damage.position;
+    unplaced_.last_byte = std::max(damage.end_position - 1, damage.position);
+  }
+  if (unplaced_.words.empty()) unplaced_.words = damage.words;
+}
+
+void DamageLog::AddFrame(uint64_t frame, const Damage& damage) {
+  // `before` and `after` are the ranges that begin up to and after the frame.
   const auto after = ranges_.upper_bound(frame);
   const auto before =
       after == ranges_.begin() ? ranges_.end() : std::prev(after);
   if (before != ranges_.end() && frame <= before->second.last) {
+    // The frame is in the log; only the backend's words may be new.
     if (before->second.words.empty()) before->second.words = damage.words;
     return;
   }
+  // A full log extends the range before the frame. If there is none, it gets
+  // one range too many, which is joined with the range after it below.
   const bool full = ranges_.size() == kMostRanges;
   const bool joins_before =
       before != ranges_.end() && (full || frame == before->second.last + 1);
@@ -93,6 +105,8 @@ void DamageLog::Add(const Damage& damage) {
         .last_byte = damage.position,
         .words = damage.words},
        range->second);
+  // Joins the range with the next one if the frame closes the gap between them,
+  // or if there is one range too many.
   const bool joins_after =
       after != ranges_.end() &&
       (after->first == frame + 1 || ranges_.size() > kMostRanges);
@@ -171,7 +185,7 @@ std::vector<DamagedRange> DamageLog::Ranges(double seconds_per_unit) const {
          .begin_seconds = seconds(gap.pts),
          .end_seconds = seconds(EndPtsOf(gap)),
          .first_byte = byte(gap.position),
-         // Where bytes were cut out, there are none in between.
+         // Where bytes were cut out, the gap has no bytes of its own.
          .last_byte = byte(std::max(gap.end_position - 1, gap.position)),
          .backend_says = gap.words,
          .not_in_index = true});

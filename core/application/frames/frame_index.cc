@@ -32,6 +32,7 @@ void FrameIndex::Finish() {
                               return e.pts == ipc::kNoTimestamp ||
                                      (e.disordered != 0 && e.derived != 1);
                             });
+  // EntriesAscend() needs the order of the packets, so it precedes the sort.
   if (has_times_) has_times_ = EntriesAscend();
   if (has_times_) {
     std::stable_sort(entries_.begin(), entries_.end(), earlier);
@@ -55,10 +56,10 @@ bool FrameIndex::IsEntry(const ipc::IndexEntry& entry) const {
   return access_ == Access::kChecked ? entry.check != 0 : entry.keyframe != 0;
 }
 
-// Returns true if each frame at which decoding may begin is shown after
-// everything that was decoded before it. In a file whose timestamps begin anew
-// in the middle, a seek by timestamp would find either part. Where no such
-// frame is known, the container's keyframes are looked at.
+// Returns whether every frame at which decoding may begin is shown after all
+// frames before it in the file. If timestamps begin anew in the middle of the
+// file, this is false: a seek by timestamp could lead to either part. If no
+// frame is an access point, checks the container's keyframes instead.
 bool FrameIndex::EntriesAscend() const {
   const bool known =
       std::any_of(entries_.begin(), entries_.end(),

@@ -12,25 +12,25 @@
 
 namespace bulkhead::frames {
 
-// The index of a stream, with one entry for each frame. One scan of the packets
-// finds the entries; Finish() sorts them into presentation order. The host
-// keeps the index, so that it survives any worker.
+// The index of a stream: one entry for each frame, in presentation order. One
+// scan of the packets finds the entries, and Finish() sorts them. The host
+// keeps the index, so it survives any worker.
 //
-// A stream cannot be addressed by time if its packets have no timestamps, have
-// ambiguous ones, or have timestamps that contradict the order of the pictures.
-// Then timestamped() is false, frames are counted as they are decoded, and only
-// decoding from the beginning finds them. Only the packets decide this, so a
-// frame has the same number whatever was asked for before.
+// Some streams cannot be addressed by time: their packets have no timestamps,
+// or ambiguous ones, or timestamps that contradict the order of the pictures.
+// timestamped() is then false: to find frame n, a worker decodes from the
+// beginning and counts. timestamped() depends on the packets alone, so earlier
+// requests never change the number of a frame.
 //
-// Trust: the entries come from a worker. They decide which frame is asked for,
-// never where memory is read. Value type.
+// Trust: the entries come from a hostile worker. They decide which frame is
+// asked for, but never where memory is read. Value type.
 class FrameIndex {
  public:
-  // Where decoding may begin in order to get the pictures of a pass from the
-  // beginning.
+  // The frames at which decoding may begin and still give the same pictures as
+  // decoding from the beginning.
   enum class Access {
-    kChecked,    // at entries with a check, which a scan gives
-    kKeyframes,  // at keyframes, as whoever made the index promises
+    kChecked,    // points of access that a scan found (ipc::IndexEntry::check)
+    kKeyframes,  // all keyframes, because the maker of the index promises this
   };
 
   // Add() refuses more than `max_frames` entries.
@@ -41,17 +41,19 @@ class FrameIndex {
   // Returns the error for a stream with more than `max_frames` frames.
   static Status TooManyFrames(uint64_t max_frames);
 
-  // Adds entries in demuxing order. Returns kResourceExhausted beyond the
-  // maximum.
+  // Adds entries in the order of their packets. Returns kResourceExhausted if
+  // there would be more than `max_frames`.
   Status Add(std::span<const ipc::IndexEntry> entries_untrusted);
-  // Sorts the entries. Call it once, after the last Add().
+  // Sorts the entries by time, if they have times. Call it once, after the last
+  // Add().
   void Finish();
 
   size_t size() const { return entries_.size(); }
   bool timestamped() const { return timestamped_; }
-  // Returns whether the entries are in the order in which the frames are shown,
-  // with their times. True also if a decoder may give some of the frames other
-  // timestamps or none, so that only counting finds them.
+  // Returns whether every entry has a time of its own, so that the index is in
+  // presentation order. If some of these times were derived from decoding times
+  // (ipc::IndexEntry::derived), timestamped() is false nevertheless: the
+  // decoder's frames may lack them, so frames must be counted.
   bool has_times() const { return has_times_; }
   const ipc::IndexEntry& operator[](size_t i) const { return entries_[i]; }
   // Returns the numbers of the keyframes, ascending.
@@ -59,18 +61,20 @@ class FrameIndex {
   // Returns the number of the frame with the timestamp `pts`, or nullopt if
   // there is none. Requires timestamped().
   std::optional<size_t> Find(int64_t pts) const;
-  // Returns the number of the last frame at or before frame `i` at which
-  // decoding may begin; nullopt if that is the beginning of the stream alone.
+  // Returns the number of the last frame, up to and including `i`, at which
+  // decoding may begin. Returns nullopt if decoding must begin at the beginning
+  // of the stream.
   std::optional<size_t> EntryOf(size_t i) const;
 
  private:
+  // Returns whether decoding may begin at this frame.
   bool IsEntry(const ipc::IndexEntry& entry) const;
   bool EntriesAscend() const;
 
   uint64_t max_frames_;
   Access access_;
   std::vector<ipc::IndexEntry> entries_;
-  // Ascending positions in entries_.
+  // Ascending indices of entries_; access_points_ are for IsEntry().
   std::vector<uint32_t> keyframes_;
   std::vector<uint32_t> access_points_;
   bool timestamped_ = true;

@@ -52,7 +52,7 @@ Result<FrameChoice> ResolveSlice(int64_t start, std::optional<int64_t> stop,
 
 namespace {
 
-// Closes the gaps that pictures which were left out have left.
+// Closes the gaps in the batch where `present` is false.
 void Compact(FrameBatch& batch, std::byte* pixels,
              const std::vector<bool>& present) {
   const size_t picture_bytes = batch.picture_bytes();
@@ -89,6 +89,7 @@ Status FetchInto(
   batch.pts_seconds.resize(indices.size());
   batch.duration_seconds.resize(indices.size());
   std::vector<bool> present(indices.size());
+  // The positions in the batch, sorted by the numbers of their frames.
   std::vector<size_t> order(indices.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -96,6 +97,7 @@ Status FetchInto(
   for (size_t n = 0; n < order.size(); ++n) {
     const size_t at = order[n];
     std::byte* const out = pixels + at * picture_bytes;
+    // The same frame was fetched in the previous round.
     if (n > 0 && indices[order[n - 1]] == indices[at]) {
       const size_t twin = order[n - 1];
       present[at] = present[twin];

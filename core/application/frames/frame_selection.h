@@ -12,18 +12,18 @@
 
 namespace bulkhead::frames {
 
-// The numbers of frames, in the order in which the caller wants the frames.
+// The numbers of the frames that the caller wants, in the order of the result.
 struct FrameChoice {
   std::vector<uint64_t> indices;
-  // The time at which each frame is shown, instead of its own time; empty where
-  // frames keep their times.
+  // The time, in seconds, that each frame gets instead of its own time; empty
+  // if frames keep their own times.
   std::vector<double> pts_seconds;
-  // The time for which each frame is shown. Set only together with pts_seconds.
+  // The duration of each frame. Set only together with pts_seconds.
   double duration_seconds = 0;
 };
 
-// Returns the number of the frame that `index` names, which may count from the
-// end (-1 is the last frame). Returns kOutOfRange if there is no such frame.
+// Return the numbers of the frames at Python-style indices (-1 is the last
+// frame), or kOutOfRange if there is no such frame.
 Result<uint64_t> ResolveIndex(int64_t index, uint64_t frame_count);
 Result<FrameChoice> ResolveIndices(std::span<const int64_t> indices,
                                    uint64_t frame_count);
@@ -32,12 +32,13 @@ Result<FrameChoice> ResolveIndices(std::span<const int64_t> indices,
 Result<FrameChoice> ResolveSlice(int64_t start, std::optional<int64_t> stop,
                                  int64_t step, uint64_t frame_count);
 
-// Fetches the chosen frames and copies each to its place in `batch`, which must
-// describe the size and format of the pictures and contain none yet; its
-// caller_pixels have room for all of them, if there are any. Calls
-// `fetch` for each number once and in ascending order, so that the stream is
-// decoded once. A frame for which `fetch` returns nullopt is left out of the
-// batch. After an error of `fetch`, which is returned, the batch is of no use.
+// Fetches the chosen frames and copies each to its place in `batch`. `batch`
+// must have the size and the format of the pictures, and no pictures yet. Its
+// caller_pixels (memory of the caller), if set, must have room for all of them.
+//
+// Calls `fetch` once for each distinct number, in ascending order, so that the
+// stream is decoded once. A frame for which `fetch` returns nullopt is left out
+// of the batch. An error of `fetch` is returned; the batch is then unusable.
 Status FetchInto(
     FrameBatch& batch, const FrameChoice& choice,
     const std::function<Result<std::optional<Frame>>(uint64_t)>& fetch);

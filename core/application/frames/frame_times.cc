@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kMostTolerance = 1e-6;
 
+// Returns the duration, in seconds, of a last frame that states none.
 double LastDuration(const FrameIndex& index, Ratio time_base,
                     Ratio average_frame_rate) {
   const size_t count = index.size();
@@ -82,6 +83,8 @@ Result<FrameTimes> FrameTimes::Create(const FrameIndex& index, Ratio time_base,
 }
 
 uint64_t FrameTimes::FrameShownAt(double seconds) const {
+  // Finds the first frame that begins after `seconds`. The frame before it is
+  // shown.
   size_t low = 0;
   size_t high = index_->size();
   while (low < high) {
@@ -148,7 +151,7 @@ Result<FrameChoice> FrameTimes::PlayedInRange(double start, double stop,
   if (!fps) {
     const uint64_t first = FrameShownAt(start);
     uint64_t last = FrameShownAt(stop);
-    // The range ends before the frame that begins at `stop`.
+    // A frame that begins at `stop` is not in the range.
     const double last_begins =
         worker_protocol::Seconds((*index_)[last].pts, time_base_);
     if (last > first && last_begins >= stop - tolerance_) --last;
@@ -160,6 +163,7 @@ Result<FrameChoice> FrameTimes::PlayedInRange(double start, double stop,
     std::iota(choice.indices.begin(), choice.indices.end(), first);
     return choice;
   }
+  // With fps, each picture has its own time, and frames may repeat.
   const double count = std::round((stop - start) * *fps);
   if (count > static_cast<double>(max_frames)) {
     return TooMany(count, max_frames);

@@ -10,10 +10,11 @@
 namespace bulkhead::frames {
 namespace {
 
-// A double represents every integer up to about this number exactly.
+// The largest timestamp. A double represents every integer up to about this
+// number exactly.
 constexpr double kMostUnits = 9e15;
 
-// Returns the time between two frames in the time base.
+// Returns the time between two frames, in units of the time base.
 double FrameUnits(const VideoMetadata& metadata) {
   return std::min(kMostUnits,
                   1 / (*metadata.average_fps * metadata.time_base.value()));
@@ -73,8 +74,8 @@ Result<FrameIndex> ApproximateIndexOf(const VideoMetadata& metadata,
                              unit);
     entry.duration = std::llround(FrameUnits(metadata));
     entry.position = -1;
-    // Any frame may be a keyframe. Every frame that does not come next is
-    // reached by a seek, which finds the keyframe before it.
+    // Each entry counts as a keyframe, since nobody knows which frames are
+    // keyframes. A seek to any of them finds the keyframe before it.
     entry.keyframe = 1;
     RETURN_IF_ERROR(index.Add({&entry, 1}));
   }

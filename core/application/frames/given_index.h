@@ -11,21 +11,22 @@
 
 namespace bulkhead::frames {
 
-// Functions that make an index without a worker's scan of the packets.
+// Functions that make an index without a scan of the packets by a worker.
 
-// Makes an index of the frames that the caller of the library lists. Returns
-// kInvalidArgument if two frames have the same timestamp.
+// Makes an index from the caller's list of frames. Returns kInvalidArgument if
+// two frames have the same timestamp.
 Result<FrameIndex> IndexOf(std::span<const FrameMapping> mappings,
                            uint64_t max_frames);
 
-// Makes an index of a stream as if its frames came at the constant rate that
-// the header states. The timestamp of a frame may be up to AllowanceOf() away
-// from the one in the index. Returns kInvalidArgument if the header does not
-// state the rate or the number of frames.
+// Makes an index from the average frame rate and the number of frames that the
+// file's header states, as if the rate were constant. A frame's real timestamp
+// may differ from the index by up to AllowanceOf(). Returns kInvalidArgument if
+// the header lacks either value or its times are impossible, kResourceExhausted
+// for more than `max_frames` frames.
 Result<FrameIndex> ApproximateIndexOf(const VideoMetadata& metadata,
                                       uint64_t max_frames);
-// Returns half the time between two frames of an approximate index, in the time
-// base.
+// Returns half the time between two frames of an ApproximateIndexOf(), in units
+// of the time base.
 int64_t AllowanceOf(const VideoMetadata& metadata);
 
 }  // namespace bulkhead::frames

@@ -13,6 +13,7 @@ using ipc::LostSamples;
 
 int64_t EndOf(const LostSamples& damage) { return damage.first + damage.count; }
 
+// Extends `run` so that it contains `other` and the samples in between.
 void Join(const LostSamples& other, LostSamples& run) {
   const int64_t end = std::max(EndOf(run), EndOf(other));
   const bool begins = other.first < run.first;
@@ -49,6 +50,8 @@ void SampleDamageLog::Add(const LostSamples& damage) {
     AddNote(damage);
     return;
   }
+  // Joins the new run with all runs that it touches (in a full log, always with
+  // the run before it), and then inserts the result.
   LostSamples run = damage;
   auto next = runs_.upper_bound(run.first);
   if (next != runs_.begin()) {
@@ -63,6 +66,8 @@ void SampleDamageLog::Add(const LostSamples& damage) {
     Join(next->second, run);
     next = runs_.erase(next);
   }
+  // The log is still full: no run was before the new run or touched it. So the
+  // new run joins the next one.
   if (runs_.size() >= kMostRanges) {
     Join(next->second, run);
     runs_.erase(next);

@@ -14,27 +14,27 @@
 
 namespace bulkhead::frames {
 
-// The damage and the notes that were found in an audio stream. What is found
-// again is counted once, and runs that touch each other become one, with the
-// sign of its first sample. A note joins nothing.
+// The damage and the notes that were found in an audio stream. An entry that is
+// found again counts once. Adjacent runs of damaged samples form one run, which
+// has the sign of its first sample. A note says that something was odd but no
+// sample is lost; notes are not joined.
 //
-// The log is bounded: once it has kMostRanges runs, a new one joins the run
-// before it, and the samples between count as damaged. So many notes are kept,
-// too, and the last one then extends over the bytes of each further one. Value
-// type.
+// The log is bounded. After kMostRanges runs, a new run joins the run before
+// it, and the samples in between count as damaged. After kMostRanges notes, a
+// new note extends the byte range of the last note. Value type.
 class SampleDamageLog {
  public:
   static constexpr size_t kMostRanges = 1000;
 
   void Add(const ipc::LostSamples& damage);
-  // Returns the first run that has a sample of [first, end). Notes have none.
+  // Returns the first run that overlaps [first, end). Notes are no runs.
   std::optional<ipc::LostSamples> FirstIn(int64_t first, int64_t end) const;
-  // Returns the runs in order, and after them the notes. Sample 0 is played at
-  // `begin_seconds`.
+  // Returns the runs in the order of their samples, and after them the notes.
+  // Sample 0 is played at `begin_seconds`; `rate` is in samples per second.
   std::vector<DamagedSamples> Ranges(double begin_seconds, double rate) const;
 
  private:
-  // Identifies a note: sample, byte, sign.
+  // Identifies a note in every pass: sample, byte in the file, sign.
   using NoteKey = std::tuple<int64_t, int64_t, ipc::DamageSign>;
 
   void AddNote(const ipc::LostSamples& note);

@@ -4,11 +4,12 @@
 namespace bulkhead::frames {
 
 std::optional<size_t> StraightRecord::FindEntry(size_t i) const {
-  size_t behind = i + 1;  // frames from here on to `i` are not damaged
+  // No frame from clean_from to `i` is known to be damaged.
+  size_t clean_from = i + 1;
   for (auto entry = index_->EntryOf(i); entry;
        entry = *entry == 0 ? std::nullopt : index_->EntryOf(*entry - 1)) {
-    for (; behind > *entry; --behind) {
-      if (KnownDamaged(behind - 1)) return std::nullopt;
+    for (; clean_from > *entry; --clean_from) {
+      if (KnownDamaged(clean_from - 1)) return std::nullopt;
     }
     if (!unfit_[*entry]) return entry;
   }
@@ -33,12 +34,15 @@ void StraightRecord::EnterAtBeginning() {
 StraightRecord::Verdict StraightRecord::Saw(int64_t pts, int64_t position,
                                             bool damaged) {
   const auto found = index_->Find(pts);
-  // Pictures before the entry refer to frames that were not read, so what they
-  // show says nothing.
+  // Pictures before the entry (leading pictures of an open GOP) depend on
+  // frames that were not decoded, so they show nothing about this entry.
   if (!from_beginning_ && pts < (*index_)[entry_].pts) return Verdict::kAgrees;
+  // The picture is not in the index, or comes too late.
   if (!found || *found < next_) {
     return from_beginning_ ? Verdict::kAgrees : Verdict::kDoubtful;
   }
+  // With another offset in the file, this is not the packet of the index: its
+  // timestamp repeats, or libavformat guessed it after the seek.
   const int64_t known = (*index_)[*found].position;
   if (!from_beginning_ && known >= 0 && position >= 0 && known != position) {
     unfit_[entry_] = true;
@@ -66,9 +70,8 @@ StraightRecord::Verdict StraightRecord::Meet(size_t i, Frame seen) {
   Frame& known = frames_[i];
   if (from_beginning_) {
     known = seen;
-    // A frame that is not sound may be so because of the entry, unless the
-    // record knows better.
   } else if (seen != Frame::kSound && known != Frame::kSound) {
+    // The frame may be damaged or missing only because the pass began here.
     return Verdict::kDoubtful;
   } else if (known != Frame::kUnknown && known != seen) {
     unfit_[entry_] = true;

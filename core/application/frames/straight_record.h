@@ -10,37 +10,39 @@
 
 namespace bulkhead::frames {
 
-// Records what straight passes, which decode from the beginning, showed of each
-// frame of an index. The record decides at which of the index's entries
-// decoding may begin.
+// Records, for each frame of an index, whether straight passes (passes from the
+// beginning of the stream) showed it sound, damaged or not at all. With this,
+// it decides at which frames (here: entries) decoding may begin after a seek.
 //
-// FrameAt() must return the frame that a straight pass shows, but has to seek
-// in order to be quick. The index says at which frames decoding may begin. It
-// knows nothing of damage, since a decoder of a damaged stream goes on with
-// whatever it had before; nor of what libavformat guesses after a seek: times
-// and positions of raw streams, and which pictures of an open GOP are missing.
+// The problem: FrameAt() must return the frame that a straight pass shows, but
+// must seek to be quick. The index says at which frames decoding may begin, but
+// this can be wrong. In a damaged stream, the pictures depend on whatever the
+// decoder decoded before. After a seek, libavformat guesses the times and
+// positions of raw streams, and which leading pictures of an open GOP to drop.
 //
-// A pass from an entry is believed as long as it shows each frame of the index
-// from the entry on, in order, undamaged and from the same place in the file.
-// Otherwise a straight pass decides, and what it shows is recorded. An entry
-// that contradicts the record is not used again. Neither is an entry from which
-// damage lies on the way to the frame: what a decoder makes up for damage
-// depends on everything that it decoded before, however long ago.
+// So a pass from an entry is believed only as long as it shows every frame of
+// the index from the entry on: in order, undamaged, and at the same offset in
+// the file. If it does not, a straight pass decides, and its frames are
+// recorded. An entry whose pass contradicts the record is not used again. An
+// entry with damage between it and the wanted frame is not used either: after
+// damage, a picture may depend on everything that was decoded before.
 //
-//     record.EnterAt(entry);                // or record.EnterAtBeginning()
+//     record.EnterAt(entry_pts);            // or record.EnterAtBeginning()
 //     while (!record.Passed(i)) {
-//       switch (record.Saw(pts, position, damaged)) …   // each picture, in
-//       order
+//       // for each picture, in order
+//       switch (record.Saw(pts, position, damaged)) …
 //     }
 //
-// Only for an index with timestamps. Value type.
+// Only for an index with timestamps, which must outlive the record. Value type.
 class StraightRecord {
  public:
+  // The state of a frame in straight passes; kUnknown: none has reached it.
   enum class Frame : uint8_t { kUnknown, kSound, kDamaged, kMissing };
+  // Says whether a pass can be believed so far.
   enum class Verdict {
     kAgrees,
-    kContradicts,  // the entry is unfit: try an earlier one
-    kDoubtful,     // only a straight pass can show it
+    kContradicts,  // the entry is unfit: try an earlier entry
+    kDoubtful,     // only a straight pass can show the wanted frame
   };
 
   StraightRecord() = default;
@@ -53,38 +55,39 @@ class StraightRecord {
     return frames_[i] == Frame::kDamaged || frames_[i] == Frame::kMissing;
   }
 
-  // Returns the last frame at or before frame `i` at which decoding may begin,
-  // or nullopt if only the beginning is left.
+  // Returns the last usable entry up to and including frame `i`, or nullopt if
+  // decoding must begin at the beginning of the stream.
   std::optional<size_t> FindEntry(size_t i) const;
 
-  // Begins the next pass, at an entry or at the beginning. EnterAt() returns
-  // false if no frame of the index has the timestamp `entry_pts`, or if that
-  // one is unfit.
+  // Begin the next pass, from an entry or from the beginning. EnterAt() returns
+  // false if no frame has the timestamp `entry_pts`, or if the entry is unfit.
   bool EnterAt(int64_t entry_pts);
   void EnterAtBeginning();
   bool from_beginning() const { return from_beginning_; }
 
-  // Takes the next picture of the pass; `position` is its packet's place in the
-  // file, or -1. After any verdict other than kAgrees, the caller must begin a
-  // new pass.
+  // Takes the next picture of the pass. `position` is the offset of its packet
+  // in the file; -1: unknown. After a verdict other than kAgrees, the caller
+  // must begin a new pass.
   Verdict Saw(int64_t pts, int64_t position, bool damaged);
-  // Takes the end of the stream. Returns a verdict as Saw() does.
+  // Takes the end of the stream. Returns a verdict like Saw().
   Verdict SawEnd();
-  // Returns true once the pass is past frame `i`. From then on, operator[]
-  // returns what the pass showed of the frame.
+  // Returns true once the pass has shown or missed frame `i`. After a straight
+  // pass, operator[] returns the frame's state.
   bool Passed(size_t i) const { return next_ > i; }
 
  private:
-  // Records the frames from next_ up to, not including, `end` as missing.
+  // Counts the frames in [next_, end) as missing from the pass.
   Verdict Miss(size_t end);
+  // Compares `seen`, the state of frame `i` in this pass, with the record, or,
+  // in a straight pass, records it.
   Verdict Meet(size_t i, Frame seen);
 
   const FrameIndex* index_ = nullptr;
   std::vector<Frame> frames_;
-  std::vector<bool> unfit_;
+  std::vector<bool> unfit_;  // entries that must not be used again
   bool from_beginning_ = true;
-  size_t entry_ = 0;
-  size_t next_ = 0;
+  size_t entry_ = 0;  // the frame at which the pass began
+  size_t next_ = 0;   // the frame that the pass should show next
 };
 
 }  // namespace bulkhead::frames

@@ -20,8 +20,9 @@ using std::chrono::milliseconds;
 
 namespace {
 
+// The time that all bulkheadds together have to answer RecentEvents().
 constexpr milliseconds kPatience{2'000};
-// The interval at which to look for applications that were started since.
+// The interval between two searches for new applications.
 constexpr milliseconds kLookAgain{1'000};
 
 void SortByTime(std::vector<Event>& events) {
@@ -36,6 +37,7 @@ void Append(std::vector<Event>&& from, std::vector<Event>& to) {
 
 }  // namespace
 
+// A bulkheadd whose events are followed.
 struct EventFollower::Followed {
   std::string address;
   EventStream stream;
@@ -51,6 +53,7 @@ Result<EventFollower> EventFollower::Create(std::optional<int> host_pid) {
   EventFollower follower(host_pid);
   RETURN_IF_ERROR(follower.FindMore());
   if (follower.followed_.empty()) {
+    // Searches again, to report the reasons why no peer was reached.
     ASSIGN_OR_RETURN(const auto found, operators::FindPeers(host_pid));
     return found.NotFound(host_pid);
   }
@@ -112,6 +115,8 @@ Result<std::vector<Event>> RecentEvents(std::optional<int> host_pid) {
       streams.push_back(std::move(stream));
     }
   }
+  // Each bulkheadd sends its events in parts. It is asked for the events after
+  // the last part, until a part is empty. A late bulkheadd is left out.
   std::vector<Event> events;
   const auto deadline = ipc::Deadline::After(kPatience);
   while (!streams.empty()) {

@@ -16,14 +16,15 @@
 namespace bulkhead::operators {
 namespace {
 
-// Those of Linux 5.3 and newer; the headers may be older.
+// UDIAG_SHOW_UID and UNIX_DIAG_UID of Linux 5.3. The installed headers may be
+// older.
 constexpr uint32_t kShowUid = 0x40;
 constexpr unsigned short kUidAttribute = 7;
-// The kernel fills no more than this at once.
+// The size of the largest message of the kernel.
 constexpr size_t kMostBytes = size_t{32} << 10;
 
-// Asks for all, since the question for one inode, answered by the uid, crashes
-// kernels from 5.3 to 6.0 (CVE-2023-28327).
+// Asks for all listening sockets. A question for the uid of a single socket
+// would crash kernels from 5.3 to 6.0 (CVE-2023-28327).
 bool Ask(int socket) {
   struct {
     nlmsghdr header;
@@ -39,12 +40,14 @@ bool Ask(int socket) {
          static_cast<ssize_t>(sizeof(request));
 }
 
+// Parses one answer of the kernel, which describes one socket, and adds its
+// owner if the answer has one.
 void AddOwner(nlmsghdr* message, std::map<uint64_t, uid_t>& owners) {
   if (message->nlmsg_len < NLMSG_LENGTH(sizeof(unix_diag_msg))) return;
-  auto* const told = static_cast<unix_diag_msg*>(NLMSG_DATA(message));
+  auto* const answer = static_cast<unix_diag_msg*>(NLMSG_DATA(message));
   auto left =
-      static_cast<int>(message->nlmsg_len - NLMSG_LENGTH(sizeof(*told)));
-  for (auto* attribute = reinterpret_cast<rtattr*>(told + 1);
+      static_cast<int>(message->nlmsg_len - NLMSG_LENGTH(sizeof(*answer)));
+  for (auto* attribute = reinterpret_cast<rtattr*>(answer + 1);
        RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {
     uid_t uid = 0;
     if (attribute->rta_type != kUidAttribute ||
@@ -52,7 +55,7 @@ void AddOwner(nlmsghdr* message, std::map<uint64_t, uid_t>& owners) {
       continue;
     }
     std::memcpy(&uid, RTA_DATA(attribute), sizeof(uid));
-    owners[told->udiag_ino] = uid;
+    owners[answer->udiag_ino] = uid;
   }
 }
 

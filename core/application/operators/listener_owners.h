@@ -8,14 +8,14 @@
 
 namespace bulkhead::operators {
 
-// Returns who made each Unix socket that listens in this network namespace, by
-// its inode as in /proc/net/unix. The kernel says that without a connection
-// (NETLINK_SOCK_DIAG), so that nobody has to be connected to in order to learn
-// that it is a stranger.
+// Maps each listening Unix socket of this network namespace, by its inode as in
+// /proc/net/unix, to the uid of the user who created it. The kernel answers
+// this without a connection to the socket (NETLINK_SOCK_DIAG), so a socket of
+// another user is recognised before anybody connects.
 //
-// Lacks sockets that came or went meanwhile. Empty where the kernel does not
-// tell: before Linux 5.3, without CONFIG_UNIX_DIAG, or where a filter of system
-// calls refuses such sockets.
+// Sockets that are created or closed meanwhile may be missing. The map is empty
+// where the kernel does not answer: before Linux 5.3, without CONFIG_UNIX_DIAG,
+// or where a filter of system calls refuses netlink sockets.
 std::map<uint64_t, uid_t> OwnersOfListeners();
 
 }  // namespace bulkhead::operators

@@ -20,14 +20,14 @@ namespace bulkhead::operators {
 namespace {
 
 constexpr char kListed[] = "/proc/net/unix";
-constexpr char kListening[] = "00010000";
-constexpr size_t kRandomDigits = 16;
+constexpr char kListening[] = "00010000";  // the flags of a listening socket
+constexpr size_t kRandomDigits = 16;       // at the end of an address
 constexpr size_t kMaxPeers = 1'024;
-// A person reads them.
+// The most reasons that are listed for people.
 constexpr size_t kMaxSilent = 16;
 
-// Connects to the abstract socket `name`. If nobody listens there any more,
-// returns no descriptor and sets `error` to the errno.
+// Connects to the abstract socket `name`. If that fails, returns no descriptor
+// and sets `error` to the errno: ECONNREFUSED if nobody listens there any more.
 ipc::UniqueFd Connect(const std::string& name, int& error) {
   sockaddr_un address;
   socklen_t bytes = 0;
@@ -43,6 +43,7 @@ ipc::UniqueFd Connect(const std::string& name, int& error) {
   return ipc::UniqueFd();
 }
 
+// Returns the reason why a listener of another user is skipped.
 std::string NotBelieved(int pid, uid_t uid, const BelievedUsers& users) {
   std::string reason = "somebody else (uid " + std::to_string(uid) +
                        ") listens where a bulkheadd of process " +
@@ -72,6 +73,8 @@ std::optional<ListedAddress> ParseListed(const std::string& line,
   if (number.ec != std::errc()) return std::nullopt;
   const std::string prefix = "@" + OperatorAddressPrefix(uid);
   if (!path.starts_with(prefix)) return std::nullopt;
+  // After the prefix comes the pid of the application, a slash and random
+  // digits.
   const std::string rest = path.substr(prefix.size());
   const auto [end, error] =
       std::from_chars(rest.data(), rest.data() + rest.size(), listed.host_pid);
@@ -117,18 +120,19 @@ Result<FoundPeers> FindPeers(std::optional<int> host_pid,
       found.silent.push_back({.host_pid = pid, .reason = std::move(reason)});
     }
   };
-  // Strangers say nothing about the applications of this user. Who asks for one
-  // application learns why nobody is believed there.
+  // Skips a stranger. A list of all applications leaves it out without a word.
+  // A caller that asks for one application gets the reason.
   const auto skip = [&](int pid, uid_t uid) {
     if (host_pid) note(pid, NotBelieved(pid, uid, users));
   };
-  // After the list, so that it has all that still listen.
+  // The owners are read after the addresses, so that they include the owners of
+  // all addresses that are still in use.
   const std::map<uint64_t, uid_t> owners =
       listening.empty() ? std::map<uint64_t, uid_t>() : OwnersOfListeners();
   for (ListedAddress& listed : listening) {
     if (found.peers.size() >= kMaxPeers) break;
-    // Before the connection: a stranger's may be full of those that wait, which
-    // would look like a bulkheadd that does not answer.
+    // The owner is checked before the connection: a stranger could keep its
+    // queue of connections full, which would look like a bulkheadd that hangs.
     if (const auto owner = owners.find(listed.inode);
         owner != owners.end() && !users.Believes(owner->second)) {
       skip(listed.host_pid, owner->second);

@@ -12,17 +12,18 @@
 
 namespace bulkhead::operators {
 
-// A connection to the operators' socket of a bulkheadd. The kernel has
-// confirmed (core/control/peer_user.h) that the peer runs as this user or as
-// root, and has reported the pid of the peer.
+// A connection to the socket on which a bulkheadd listens for operators. The
+// kernel has confirmed that the peer runs as this user or as root
+// (core/control/peer_user.h), and has reported the pid of the peer.
 struct OperatorPeer {
-  std::string address;
-  int host_pid = 0;  // pid of the application, as the address claims
+  std::string address;  // name of the socket in the abstract namespace
+  int host_pid = 0;     // pid of the application, as the address claims
   int supervisor_pid = 0;
   ipc::UniqueFd socket;
 };
 
-// A bulkheadd that cannot be reached now.
+// A bulkheadd that cannot be reached now, or a stranger: another user's process
+// that listens at an address of a bulkheadd's form.
 struct SilentPeer {
   int host_pid = 0;    // pid of the application, as the address claims
   std::string reason;  // a sentence that names the process
@@ -32,29 +33,30 @@ struct SilentPeer {
 struct FoundPeers {
   std::vector<OperatorPeer> peers;
   std::vector<SilentPeer> silent;  // at most 16 of them
-  // Returns the error for an operation that needs at least one peer.
+  // Returns the error for an operation that needs at least one peer, with the
+  // reasons of `silent`. `host_pid` is the argument of FindPeers().
   Status NotFound(std::optional<int> host_pid) const;
 };
 
-// Connects to the bulkheadds of one application, or of all applications, except
-// to addresses that are `known`. Does not wait.
+// Connects to the bulkheadds of the application `host_pid`, or, for nullopt, of
+// all applications of this user. Skips the addresses in `known`. Does not wait.
 //
-// Any user may listen at addresses of this form. Such strangers are passed
-// over, where the kernel names their uid before a connection. With `host_pid`,
-// one of them is a SilentPeer.
+// Trust: any user may listen at an address of this form, so the uid of each
+// listener is checked, before connecting if the kernel allows that
+// (OwnersOfListeners()), and after it in any case. With `host_pid`, strangers
+// are listed in `silent`, with the reason; without, they are left out.
 Result<FoundPeers> FindPeers(std::optional<int> host_pid,
                              const std::set<std::string>& known = {});
 
-// An address at which a bulkheadd listens, the pid of the application that the
-// address claims, and the number of the socket.
+// An address at which a bulkheadd seems to listen, as /proc/net/unix shows it.
 struct ListedAddress {
   std::string address;
-  int host_pid = 0;
-  uint64_t inode = 0;
+  int host_pid = 0;    // pid of the application, as the address claims
+  uint64_t inode = 0;  // number of the socket
 };
-// Returns the address in a line of /proc/net/unix if the line shows a socket
-// that listens at an address of the form that a bulkheadd of user `uid` has;
-// else nullopt.
+// Parses a line of /proc/net/unix. Returns nullopt unless the line shows a
+// listening socket whose address has the form that a bulkheadd of the user
+// `uid` uses.
 std::optional<ListedAddress> ParseListed(const std::string& line, unsigned uid);
 
 }  // namespace bulkhead::operators

@@ -25,11 +25,14 @@ using operators::FoundPeers;
 using operators::OperatorPeer;
 using std::chrono::milliseconds;
 
+// The time that all bulkheadds together have to describe themselves.
 constexpr milliseconds kPatience{2'000};
-// Long enough for two starts of a backend, as a reload with its check needs.
+// The time that a command may take: long enough for two starts of a backend,
+// which a reload with its check needs.
 constexpr milliseconds kCommandPatience{60'000};
 constexpr size_t kMaxCommandBytes = 4'096;
 
+// Returns the command line of a process; empty if it is not visible from here.
 std::string CommandOf(int pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
   std::string text(kMaxCommandBytes, '\0');
@@ -112,7 +115,8 @@ Result<RunningHost> AwaitDescription(const OperatorPeer& peer,
   return host;
 }
 
-// Asks all before it waits for the first. Returns an answer for each peer.
+// Returns an answer or an error for each peer. Asks all peers before it waits
+// for the first answer, so that they work at the same time.
 std::vector<Result<RunningHost>> Describe(
     const std::vector<OperatorPeer>& peers) {
   const auto deadline = ipc::Deadline::After(kPatience);
@@ -131,6 +135,7 @@ std::vector<Result<RunningHost>> Describe(
   return hosts;
 }
 
+// The numbers of frames that the sessions of one host had delivered at a time.
 struct Sample {
   Clock::time_point taken;
   std::map<uint64_t, uint64_t> frames;  // keyed by session number
@@ -146,6 +151,8 @@ Sample SampleOf(const RunningHost& host) {
   return sample;
 }
 
+// Sets the frame rate of each session in `before`, by the frames that it has
+// delivered since `before` was taken.
 void AddRates(const Sample& before, RunningHost& host) {
   const std::chrono::duration<double> time = Clock::now() - before.taken;
   for (RunningBackend& backend : host.backends) {
@@ -184,11 +191,11 @@ Result<RunningHosts> FindRunningHosts(milliseconds window) {
     peers.push_back(std::move(peer));
   }
   if (window.count() <= 0 || peers.empty()) return running;
+  // To measure frame rates, asks all peers again after the window.
   ::poll(nullptr, 0, static_cast<int>(window.count()));
   auto later = Describe(peers);
   for (size_t i = 0; i < peers.size(); ++i) {
-    // A bulkheadd that ended within the window is reported with the state that
-    // the first round of questions found.
+    // A bulkheadd that has ended within the window keeps its first answer.
     if (!later[i]) continue;
     AddRates(samples[i], *later[i]);
     running.hosts[i] = *std::move(later[i]);
@@ -201,7 +208,7 @@ std::vector<Status> CommandBackends(const std::vector<int>& host_pids,
                                     BackendCommand command) {
   std::vector<Status> statuses(host_pids.size());
   std::vector<OperatorPeer> peers;
-  std::vector<size_t> hosts;  // of each peer, as a position in `host_pids`
+  std::vector<size_t> host_of_peer;  // positions in `host_pids`
   for (size_t i = 0; i < host_pids.size(); ++i) {
     auto found = operators::FindPeers(host_pids[i]);
     if (!found || found->peers.empty()) {
@@ -210,11 +217,11 @@ std::vector<Status> CommandBackends(const std::vector<int>& host_pids,
     }
     for (OperatorPeer& peer : found->peers) {
       peers.push_back(std::move(peer));
-      hosts.push_back(i);
+      host_of_peer.push_back(i);
     }
   }
-  // A bulkheadd that does not even describe itself in time is not given the
-  // time of a command.
+  // A command has a long deadline. So each bulkheadd is asked to describe
+  // itself first, with a short deadline, which finds one that hangs.
   const auto described = Describe(peers);
   const auto deadline = ipc::Deadline::After(kCommandPatience);
   std::vector<bool> asked(peers.size());
@@ -232,13 +239,13 @@ std::vector<Status> CommandBackends(const std::vector<int>& host_pids,
                   {}, deadline)
             : described[i].error();
     asked[i] = sent.ok();
-    if (!sent.ok()) statuses[hosts[i]] = sent;
+    if (!sent.ok()) statuses[host_of_peer[i]] = sent;
   }
   for (size_t i = 0; i < peers.size(); ++i) {
     if (!asked[i]) continue;
     const Status status =
         AwaitReply(peers[i].socket.get(), deadline, TakeConfigured);
-    if (!status.ok()) statuses[hosts[i]] = status;
+    if (!status.ok()) statuses[host_of_peer[i]] = status;
   }
   return statuses;
 }

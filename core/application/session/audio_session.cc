@@ -20,10 +20,11 @@
 namespace bulkhead::session {
 namespace {
 
-// Most calls ask for less. Those that do not know how much there is ask for
-// all.
+// The most samples, of all channels, for which memory is reserved in advance.
+// Most calls ask for fewer. A call for all samples asks for kMostSamples.
 constexpr int64_t kMostReservedSamples = 1 << 20;
-// A third of a second of stereo at 96 kHz; 1024 samples of 64 channels.
+// Room for a third of a second of stereo at 96 kHz, or for 1024 samples of 64
+// channels.
 constexpr uint64_t kSlotBytes = 256 * 1024;
 
 }  // namespace
@@ -118,6 +119,8 @@ Result<AudioSamples> AudioSession::SamplesPlayedInRange(
                       " s were asked for; name a start that is not after the "
                       "stop");
   }
+  // The part of the range before sample 0 is ignored. An empty range needs no
+  // worker.
   const int64_t first = std::max<int64_t>(SampleAt(start_seconds), 0);
   const int64_t end =
       stop_seconds ? SampleAt(*stop_seconds) : worker_link::kMostSamples;
@@ -162,8 +165,10 @@ Result<AudioSession::Channels> AudioSession::Fetch(int64_t first,
   Channels channels;
   playing_ = false;
   RETURN_IF_ERROR(CheckDamage(first, first + count));
-  // The noise that Codec 2 puts into sound goes on in the process, whichever
-  // decoder makes it: going back needs a new one.
+  // The decoder of Codec 2 adds noise from a generator that is global in the
+  // process, and that a new decoder would continue. So going back needs a new
+  // worker. fetched_end_ is at its maximum until this fetch succeeds, so that
+  // the fetch after a failure counts as going back, too.
   const bool goes_back =
       first < std::exchange(fetched_end_, std::numeric_limits<int64_t>::max());
   if (goes_back && metadata().codec == "codec2") recovery_.DropWorker();
@@ -173,7 +178,7 @@ Result<AudioSession::Channels> AudioSession::Fetch(int64_t first,
   for (bool more = true; more && have() < count;) {
     const auto wanted = static_cast<uint64_t>(first + have());
     const auto fetch = [&]() -> Result<bool> {
-      // The samples of one call are from one device.
+      // All samples of one call must be from one device.
       if (std::exchange(device_changed_, false)) channels.clear();
       return FetchSome(first + have(), count - have(), channels);
     };
@@ -240,7 +245,7 @@ Status AudioSession::Append(const worker_link::PublishedSamples& published,
     const auto room = static_cast<size_t>(
         std::min<int64_t>(count, kMostReservedSamples / opened_->channels));
     for (std::vector<float>& channel : channels) channel.reserve(room);
-    // The others are appended to the first one in the end.
+    // SamplesPlayedInRange() appends the other channels to the first one.
     channels[0].reserve(room * channels.size());
   }
   const Status room = CheckRoom(channels[0].size() + published.count);

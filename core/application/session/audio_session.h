@@ -19,14 +19,19 @@
 
 namespace bulkhead::session {
 
-// One open audio stream, which any number of workers serve one after the other.
-// The caller waits for a range of samples; when a worker dies, the session asks
-// the next worker for the samples that are still missing. Samples are copied
-// out of the slots, which a worker can write, before the caller sees them. The
-// session keeps the damage that workers have met; damaged samples count, so a
-// range has the same samples whichever worker decodes it.
+// One open audio stream. Workers serve it one after the other: when a worker
+// dies, another takes its place. The caller asks for a range of samples; after
+// a death, the session asks the next worker for the samples still missing.
 //
-// Not thread-safe, except for Cancel().
+// Trust: workers are hostile. AudioLink checks every reply. A worker can write
+// its slots at any time, so the session copies samples out of the slots before
+// the caller sees them.
+//
+// The session keeps the damage that workers have reported. Damaged samples keep
+// their numbers, with silence in their place. So a range has the same samples
+// whichever worker decodes it.
+//
+// Owned by the AudioDecoder. Not thread-safe, except for Cancel().
 class AudioSession final : private WorkerRecovery::Client {
  public:
   // Starts a worker and has it open the stream.
@@ -40,7 +45,8 @@ class AudioSession final : private WorkerRecovery::Client {
   const RecoveryStats& recovery() const { return recovery_.stats(); }
   int worker_pid() const { return recovery_.worker_pid(); }
 
-  // Begins each call of the application, as WorkerRecovery::BeginCall() does.
+  // Call this at the beginning of each call of the application; see
+  // WorkerRecovery::BeginCall().
   Status BeginCall() { return recovery_.BeginCall(); }
   void Cancel() { recovery_.Cancel(); }
 
@@ -66,20 +72,26 @@ class AudioSession final : private WorkerRecovery::Client {
   int64_t SampleAt(double seconds) const;
   // Returns an empty block of samples in the stream's format.
   AudioSamples Describe(double pts_seconds) const;
-  // Fetches `count` samples from `first` on, fewer where the stream ends.
+  // Fetches `count` samples from the sample `first` on; fewer where the stream
+  // ends.
   Result<Channels> Fetch(int64_t first, int64_t count);
-  // Appends the next block of samples. Returns false if there are no more.
+  // Waits for the worker's next event. `count` samples from `first` on are
+  // still missing. Appends samples to `channels`; records damage. Returns false
+  // if there are no more samples.
   Result<bool> FetchSome(int64_t first, int64_t count, Channels& channels);
-  // Copies samples out of their slot. `count` are wanted from here on.
+  // Appends published samples to `channels`. `count` is the number of samples
+  // that the caller still waits for.
   Status Append(const worker_link::PublishedSamples& published, int64_t count,
                 Channels& channels);
-  // Puts silence in the place of samples that an earlier fetch had and that a
-  // file which has become shorter has no more, and records them as damage.
-  // `channels` begin with the sample `first` and end with the stream.
+  // Handles a file that has become shorter since an earlier fetch. For samples
+  // that the earlier fetch had and that are now gone, appends silence and
+  // records damage. `channels` contain the samples from `first` to the present
+  // end of the stream; `count` were requested.
   Status FillShortened(int64_t first, int64_t count, Channels& channels);
-  // Returns kResourceExhausted if a fetch of so many samples is too large.
+  // Returns kResourceExhausted if one call may not return so many samples
+  // (Limits::session_bytes).
   Status CheckRoom(uint64_t samples) const;
-  // Returns kBadInput if damage is an error and samples of [first, end) are
+  // Returns kBadInput if on_corrupt is kError and a sample of [first, end) is
   // known to be damaged.
   Status CheckDamage(int64_t first, int64_t end) const;
 
@@ -87,16 +99,19 @@ class AudioSession final : private WorkerRecovery::Client {
   const Limits limits_;
   AudioOptions options_;
   std::optional<AudioOptions> elsewhere_;  // the options for on_failure
-  bool device_changed_ = false;  // since the last fetch: its samples are mixed
-  std::optional<worker_protocol::OpenedAudio>
-      opened_;  // reported by the first worker
+  // True if the samples that the present call has collected so far are from the
+  // device that failed, and must be fetched again.
+  bool device_changed_ = false;
+  // Reported by the first worker.
+  std::optional<worker_protocol::OpenedAudio> opened_;
   StreamMemory memory_;
   WorkerRecovery recovery_;
   std::optional<worker_link::AudioLink> audio_;  // link to the live worker
   frames::SampleDamageLog damage_;
-  int64_t known_end_ = 0;    // after the last sample that any fetch had
-  int64_t fetched_end_ = 0;  // after the last sample of the latest fetch
-  bool playing_ = false;     // the worker's play continues after the last fetch
+  // Sample numbers:
+  int64_t known_end_ = 0;    // the largest end of all fetches
+  int64_t fetched_end_ = 0;  // the end of the latest fetch
+  bool playing_ = false;     // the worker has a play for the present fetch
 };
 
 }  // namespace bulkhead::session

@@ -11,8 +11,8 @@ namespace {
 
 struct Container {
   std::string_view name;
-  std::string_view size;      // what states it
-  std::string_view duration;  // the same; empty: the header does not
+  std::string_view size;      // the field that states the size of the file
+  std::string_view duration;  // the field with the duration; empty: none
 };
 
 constexpr Container kContainers[] = {

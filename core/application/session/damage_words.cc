@@ -7,7 +7,7 @@
 namespace bulkhead::session {
 namespace {
 
-// Says what is missing at the end of the file.
+// Returns what is missing at the end of the file, in words.
 std::string DescribeMissingEnd(const frames::Damage& end,
                                const worker_link::MediaInput& input,
                                const VideoMetadata& metadata) {
@@ -55,7 +55,8 @@ std::string DescribeDamaged(const frames::Damage& damage,
     text += (damage.silent ? " is missing: " : " is damaged: ") + sign;
   }
   if (damage.silent) {
-    // Nothing but another decoder can say which of the two it is.
+    // Only another decoder could show whether the file or the backend is at
+    // fault.
     text += "; backend " + metadata.backend +
             " gave neither a picture nor an error for it before it gave later "
             "ones or ended the stream, so the file is damaged there or before, "

@@ -11,15 +11,16 @@
 
 namespace bulkhead::session {
 
-// The words by which errors describe damage. Pure functions.
+// Pure functions that return texts of errors about damage.
 
-// Returns how an error about damage quotes the backend, or libavformat where
-// that stopped; nothing if there are no words.
+// Returns `words` as the end of an error message: "; backend acme says: ...".
+// For the sign kStopped, names libavformat instead of the backend. Returns ""
+// if `words` is empty.
 std::string Quote(const std::string& backend, const std::string& words,
                   ipc::DamageSign sign);
 
-// Returns the error for damage in place of a frame that the caller waits for.
-// `log` has the damage.
+// Returns kBadInput for a caller who waits for a frame that is damaged or
+// missing. `log`, which already has the damage, adds the backend's words.
 Status DamagedError(const frames::Damage& damage,
                     const worker_link::MediaInput& input,
                     const VideoMetadata& metadata,

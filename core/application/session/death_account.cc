@@ -19,8 +19,8 @@ struct Cause {
   const char* advice;
 };
 
-// Returns the code and the advice for a caller whose attempts at one position
-// have run out.
+// Returns the error code, and advice for the caller, when the attempts at one
+// position have run out.
 Cause CauseOf(const supervisor_link::ExitVerdict& verdict) {
   if (verdict.report.kind == ExitReport::Kind::kDeadline) {
     return {Code::kDeadlineExceeded,
@@ -41,9 +41,9 @@ Cause CauseOf(const supervisor_link::ExitVerdict& verdict) {
   return {Code::kPoisonedInput, "skip this file or try another backend"};
 }
 
-// Returns whether somebody outside of Bulkhead ended a worker that is not to
-// blame, or stopped it until it was late. It may be the kernel, to get memory
-// back.
+// Returns whether an innocent death is a kill (DeathAccount): somebody outside
+// of Bulkhead ended the worker, or stopped it until it was late. Often that is
+// the kernel, which needs memory.
 bool IsKill(const supervisor_link::ExitVerdict& verdict) {
   const ExitReport& report = verdict.report;
   return report.kind == ExitReport::Kind::kOutOfMemory ||
@@ -99,24 +99,26 @@ InputPosition Awaited::position() const {
 std::optional<DeathAccount::GivenUp> DeathAccount::Count(
     Awaited& at, Code death, const supervisor_link::ExitVerdict& verdict,
     bool overdue) {
-  // After a worker that broke the protocol no other worker is tried, whatever
-  // the input. It is no attempt that later deaths at the position add to.
+  // A worker that broke the protocol is never replaced. Its end is not counted
+  // for the position.
   if (death == Code::kBackendMisbehaved)
     return GivenUp{death, "report it to the vendor of the backend"};
   const bool ahead = std::exchange(at.ahead, false);
   if (verdict.blamed && ahead) blamed_ahead_ = at.wanted + 1;
   verdict.blamed ? ++blamed_ : ++innocent_;
   if (!verdict.blamed && !verdict.lacked_tasks && IsKill(verdict)) ++kills_;
-  // bulkheadd also knows of deaths in other sessions at this position; the
-  // session also knows of deaths that an earlier bulkheadd counted.
+  // Takes the larger count: bulkheadd also knows deaths in other sessions, and
+  // this session also knows deaths that an earlier bulkheadd has counted.
   const uint32_t attempts = std::max(blamed_, verdict.deaths_here);
-  // The wanted frame can still be had: the next worker is not ahead.
+  // If the worker was ahead, another worker is tried in any case: it is not
+  // ahead when it decodes the wanted frame.
   if (!ahead && attempts >= attempts_) {
     const Cause cause = CauseOf(verdict);
     return GivenUp{cause.code, "given up after " + Attempts(attempts) + ", " +
                                    cause.advice};
   }
-  // A worker could bring one frame and die, again and again.
+  // Without this limit, each worker could deliver one frame and die, and a call
+  // for many frames would take very long.
   if (overdue && verdict.blamed) {
     return GivenUp{
         Code::kDeadlineExceeded,
@@ -125,6 +127,8 @@ std::optional<DeathAccount::GivenUp> DeathAccount::Count(
             " times " + worker_protocol::NameOf(&Deadlines::frame) +
             ": raise that deadline, try another backend or skip the file"};
   }
+  // The application has a limit of processor time, at which the kernel sends
+  // SIGKILL, so this is the likely cause.
   if (const auto seconds = ProcessorSeconds();
       seconds && kills_ > kills_allowed_ &&
       verdict.report.kind == ExitReport::Kind::kSignaled &&
@@ -142,8 +146,8 @@ std::optional<DeathAccount::GivenUp> DeathAccount::Count(
   if (kills_ > kills_allowed_) {
     return TooManyKills(kills_, verdict.report);
   }
-  // Nobody is to blame, but a session must end even where workers are killed
-  // from outside for ever.
+  // Nothing is to blame, but the session must give up at some point, even if
+  // another program kills its workers again and again.
   if (innocent_ > restarts_) {
     return GivenUp{
         Code::kBackendLost,

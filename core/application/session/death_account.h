@@ -13,59 +13,65 @@
 
 namespace bulkhead::session {
 
-// What a session waits for. It has no more states than these three positions:
+// The present step of a session, and the frame or sample that its caller waits
+// for. The death of a worker is counted for one of three positions:
 //
-//   no worker has the stream open            opening, whatever was asked for
-//   the caller waits for the index           scanning
-//   anything else                            at the frame, or in audio at the
-//                                            sample, that the caller waits for
+//   no worker has the stream open       opening, whatever the caller asked for
+//   the caller waits for the index      scanning
+//   otherwise                           the frame, or in audio the sample, that
+//                                       the caller waits for
 struct Awaited {
   using Step = Crash::Request::Kind;
 
-  Step asked = Step::kOpen;  // of the session, by the caller
+  Step asked = Step::kOpen;  // the caller's request to the session
   bool opened = false;       // a live worker has the stream open
   uint64_t wanted = 0;       // the frame or sample that the caller waits for
-  // The death to be counted next happened to a worker that was at the frame
-  // after the wanted one.
+  // True if the worker that has just died was one frame ahead: it was decoding
+  // the frame after the wanted frame.
   bool ahead = false;
 
-  // Returns the frame or sample for which a death that happens now is counted.
+  // Returns the frame or sample for which a death is counted now.
   uint64_t frame() const { return wanted + (ahead ? 1 : 0); }
-  // Returns the position for which it is counted.
+  // Returns the position for which a death is counted now.
   InputPosition position() const;
 };
 
-// Says how many workers of a session have died where it is in its input, and
-// whether another worker is worth trying. Holds everything that WorkerRecovery
-// decides about a death; starts, sends and asks nothing, so that each decision
-// can be tested by itself. A session whose workers all live has no use for it.
+// Counts how many workers of a session have died at its present position, and
+// decides whether another worker is tried. It makes all of WorkerRecovery's
+// decisions about a death. It starts and sends nothing, so each decision can be
+// tested by itself.
 //
-// A death is decided as follows; the first line that applies counts.
+// The first line that applies to a death decides. The allowed numbers are in
+// Limits: attempts_per_position, kills_per_position, restarts_per_position.
 //
 //   the worker broke the protocol            give up: kBackendMisbehaved
 //   as many blamed deaths as attempts        give up, with the code of
 //                                            whatever is to blame
 //   a blamed death, and the call is overdue  give up: kDeadlineExceeded
-//   more kills than allowed                  give up: kResourceExhausted if by
-//                                            SIGKILL, kDeadlineExceeded if the
-//                                            worker was stopped, else
-//                                            kBackendLost
+//   more kills than allowed                  give up: kDeadlineExceeded if the
+//                                            worker was stopped,
+//                                            kResourceExhausted after SIGKILL,
+//                                            else kBackendLost
 //   more innocent deaths than restarts       give up: kBackendLost
 //   otherwise                                try again with another worker
 //
-// A worker may die over the frame after the one that the caller waits for,
-// which it was still converting (VideoLink::was_ahead). The death is then
-// counted for the frame after and never ends the attempts: the next worker,
-// which converts each frame before it decodes on, gets the wanted one.
+// A death is blamed if the input, the device or the backend is to blame
+// (ExitVerdict::blamed). All other deaths are innocent.
 //
-// A kill is an innocent death by a signal that Bulkhead did not send and no
-// fault raises (IsRequestToEnd), or of a worker that was late since another
-// process had stopped it. Most are SIGKILLs for memory: a kernel without
-// free memory kills so, and its kill looks like an operator's. Each further
-// worker would take the same memory and make the kernel kill again, perhaps
-// another program.
+// A worker may decode one frame ahead while it converts the frame that the
+// caller waits for (VideoLink::was_ahead). A death over the frame ahead never
+// ends the attempts at the wanted frame: the next worker does not decode ahead,
+// so it can deliver the wanted frame. The attempts at the frame ahead then
+// begin with one blamed death (Want()).
 //
-// Not thread-safe.
+// A kill is an innocent death by a signal from outside: Bulkhead did not send
+// it, and faults do not raise it (IsRequestToEnd). If a worker was late because
+// another process had stopped it, its death is a kill, too. Most kills are
+// SIGKILLs of the kernel's OOM killer, which look like an operator's. Kills
+// have a low limit of their own, since each further worker would take as much
+// memory and make the kernel kill again, perhaps another program.
+//
+// Owned by WorkerRecovery. Not thread-safe.
 class DeathAccount {
  public:
   explicit DeathAccount(const Limits& limits)
@@ -73,29 +79,29 @@ class DeathAccount {
         restarts_(limits.restarts_per_position),
         kills_allowed_(limits.kills_per_position) {}
 
-  // Records that the caller waits for the frame or sample.
+  // Records that the caller now waits for the frame or sample with this number.
   void Want(uint64_t frame);
 
-  // Returns the number, from 1 on, of the attempt that is being made.
+  // Returns the number of the present attempt; the first is 1.
   uint32_t attempt() const { return blamed_ + innocent_ + 1; }
 
   // The error that ends the attempts. `reason` is appended to the message about
-  // the death ("given up after 3 attempts, ..."); empty if that message needs
-  // no addition.
+  // the death ("given up after 3 attempts, ..."); it may be empty.
   struct GivenUp {
     Code code;
     std::string reason;
   };
-  // Counts a death at `at`, and clears `at.ahead`. `death` is the code of the
-  // error that the session got, `verdict` the answer of bulkheadd. `overdue`
-  // says whether the call of the application has used up its time. Returns
-  // nullopt if another worker is to repeat the step.
+  // Counts a death at the position `at`, and clears `at.ahead`. `death` is the
+  // code of the error that the step got, `verdict` bulkheadd's verdict.
+  // `overdue` says whether the application's call has used up its time
+  // (WorkerRecovery::BeginCall()). Returns nullopt if another worker must
+  // repeat the step.
   std::optional<GivenUp> Count(Awaited& at, Code death,
                                const supervisor_link::ExitVerdict& verdict,
                                bool overdue = false);
 
-  // Returns true if something was blamed for deaths since the last progress. A
-  // frame that is delivered in spite of these deaths acquits the input.
+  // Returns whether any death since the last progress was blamed. The input is
+  // acquitted if a frame is delivered in spite of such deaths.
   bool blamed() const { return blamed_ > 0; }
   // Records that a frame was delivered. Earlier deaths no longer count.
   void Progressed();
@@ -104,12 +110,12 @@ class DeathAccount {
   const uint32_t attempts_;
   const uint32_t restarts_;
   const uint32_t kills_allowed_;
-  // The frame after a wanted one that was blamed for a death. The death counts
-  // again once the frame is wanted itself.
+  // The frame that a worker was decoding ahead when it died of a blamed death.
+  // Want() counts the death once more when the caller waits for this frame.
   std::optional<uint64_t> blamed_ahead_;
   uint32_t blamed_ = 0;
   uint32_t innocent_ = 0;
-  uint32_t kills_ = 0;  // of the innocent deaths, the kills
+  uint32_t kills_ = 0;  // counted in innocent_, too
 };
 
 }  // namespace bulkhead::session

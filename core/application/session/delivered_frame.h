@@ -12,7 +12,8 @@
 
 namespace bulkhead::session {
 
-// Returns the frame that the caller of the library gets for a picture.
+// Makes the Frame that the application gets from a picture that a worker has
+// published. `index` is the frame's number, `device` the worker's device.
 Frame MakeFrame(worker_link::PublishedFrame&& published, uint64_t index,
                 const VideoMetadata& metadata, const VideoOptions& options,
                 std::shared_ptr<const std::string> device);

@@ -12,8 +12,8 @@
 namespace bulkhead::session {
 namespace {
 
-// Returns whether `asked` names `device`, whose name has an index only once its
-// backend has run.
+// Returns whether the caller's name `asked`, which may lack backend and index,
+// means `device`. `device.name` has an index only if its backend has run.
 bool Names(const std::string& asked, const DeviceInfo& device) {
   const auto wanted = ParseDeviceName(asked);
   const auto known = ParseDeviceName(device.name);

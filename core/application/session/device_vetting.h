@@ -14,12 +14,14 @@
 
 namespace bulkhead::session {
 
-// Says whether the device that the caller named declares that it does not
-// decode the stream, and which devices do. Asks a worker what the stream is:
-// neither the application nor bulkheadd reads media. The worker runs
-// Bulkhead's demuxers and no code of its vendor's; it is one of the device that
-// the caller named, or of Bulkhead's own. It is hostile, but can only make this
-// error wrong, not the stream.
+// Finds out whether the wanted device, which the caller named, declares that it
+// does not decode the stream, and which other devices declare that they do.
+//
+// Neither the application nor bulkheadd reads media, so a worker is asked to
+// describe the stream (ProbeSession). The worker runs Bulkhead's demuxers and
+// no code of a vendor. It belongs to the wanted device, or to one of Bulkhead's
+// own devices. Trust: the worker is hostile, but a lie can only cause or spoil
+// an error; it does not affect decoded frames.
 //
 // Not thread-safe. Each function takes as long as a worker needs to open a
 // file.
@@ -38,21 +40,23 @@ class DeviceVetting {
                 const Limits& limits,
                 std::shared_ptr<supervisor_link::CancelSignal> cancel);
 
-  // Returns kUnsupported if the device declares that it does not decode the
-  // stream, and names those that do. Returns OK if it decodes the stream, or if
-  // that cannot be found out. `describer` is the device whose worker is asked.
+  // Returns kUnsupported if the wanted device declares that it does not decode
+  // the stream. The message names devices that do. Returns OK if the device may
+  // decode the stream, or if the stream is unknown. `describer` is the device
+  // whose worker describes the stream.
   Status Vet(const std::string& describer) const;
 
-  // Adds the names of other devices to a failure, if it is kUnsupported because
-  // of the stream. The backend of the device must have run.
+  // If `failure` is kUnsupported and the wanted device declares that it does
+  // not decode the stream, adds the names of devices that do. The backend of
+  // the wanted device must have run.
   Status Explain(Status failure) const;
 
  private:
-  // Returns the names of the devices that decode the stream, if the device
-  // declares that it does not; an empty string otherwise.
+  // If the wanted device declares that it does not decode the stream, returns
+  // words that list the devices that do. If not, returns an empty string.
   std::string Others(const StreamMetadata& stream) const;
-  // Returns nullopt if that cannot be found out, and kCancelled if the call was
-  // cancelled.
+  // Has a worker of `describer` describe the stream. Returns nullopt if it
+  // cannot, and kCancelled if the call was cancelled.
   Result<std::optional<StreamMetadata>> Stream(
       const std::string& describer) const;
 

@@ -6,26 +6,8 @@
 namespace bulkhead::session {
 namespace {
 
-std::string InWords(const Failover& failover, std::string_view unit) {
-  const std::string units = std::string(unit) + "s";
-  switch (failover.proof) {
-    case Failover::Proof::kNothingBefore:
-      return "nothing was delivered before";
-    case Failover::Proof::kSame:
-      return "of the " + units + " delivered before, " +
-             std::to_string(failover.compared) +
-             (failover.compared == 1 ? " was compared and is the same there"
-                                     : " were compared and are the same there");
-    case Failover::Proof::kDifferent:
-      return "its " + units + " differ from those before";
-    case Failover::Proof::kNone:
-      break;
-  }
-  return "its " + units + " were not compared with those before";
-}
-
-// Returns the name of the backend; empty if the device exists and its backend
-// cannot be used now.
+// Returns the name of the device's backend. Returns an empty name if the device
+// exists but its backend cannot be used now.
 Result<std::string> BackendOf(supervisor_link::SupervisorLink& supervisor,
                               const std::string& device) {
   auto found = supervisor.FindDevice(device);
@@ -45,29 +27,11 @@ bool IsFailureOfBackend(const Status& error) {
     case Code::kBackendMisbehaved:
       return true;
     case Code::kDeadlineExceeded:
-      // Without a worker that was late, bulkheadd did not answer.
+      // If there is no report of a late worker, bulkheadd was late.
       return error.exit_report() != nullptr;
     default:
       return false;
   }
-}
-
-Status WithFirstCause(const Status& error, const Failover& failover) {
-  std::optional<ExitReport> report;
-  if (error.exit_report() != nullptr) report = *error.exit_report();
-  return Status(error.code(),
-                error.message() + "; device " + failover.to +
-                    " is that of on_failure (--on-failure), because device " +
-                    failover.from + " failed: " + failover.cause.message(),
-                std::move(report));
-}
-
-std::string Describe(const Failover& failover, std::string_view unit) {
-  return "device " + failover.from + " failed, so it goes on on " +
-         failover.to + " at " + std::string(unit) + " " +
-         std::to_string(failover.frame) + "; " + InWords(failover, unit) +
-         "; the failure was " + CodeName(failover.cause.code()) + ": " +
-         failover.cause.message();
 }
 
 Result<bool> CheckOnFailure(supervisor_link::SupervisorLink& supervisor,
@@ -80,7 +44,7 @@ Result<bool> CheckOnFailure(supervisor_link::SupervisorLink& supervisor,
   auto backend_there = BackendOf(supervisor, on_failure);
   if (!backend_there) return backend_there.error().WithContext(kOption);
   const auto backend = BackendOf(supervisor, device);
-  // If there is no such device, the opening says so.
+  // An error about the first device is reported later, when it is opened.
   const bool same_backend = backend && *backend == *backend_there;
   if (same_backend && first.name == second->name &&
       first.index.value_or(0) == second->index.value_or(0)) {

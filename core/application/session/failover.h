@@ -3,49 +3,45 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/base/status_macros.h"
-#include "core/include/bulkhead/recovery.h"
 #include "core/include/bulkhead/status.h"
 
 namespace bulkhead::session {
 
-// The rules and the options by which a stream goes on on another device;
-// bulkhead/recovery.h says when and how it does. WorkerRecovery makes the
-// change, FrameSequence and Witness compare the pictures.
+// Rules and options for a stream that continues on another device after its
+// backend has failed. bulkhead/recovery.h says when and how this happens.
+// WorkerRecovery changes the device, FrameSequence and Witness compare the
+// pictures of both devices, and FailoverRecord describes the change.
 //
-// Trust: the backend that failed may have chosen when and how it fails, and so
-// when a stream leaves it. It gains nothing else: the caller named the other
-// device, whose worker gets nothing from the first one but the number and the
-// timestamp of the next frame.
+// Trust: the backend that failed can choose the moment of its failure. It gains
+// nothing else: the caller chose the other device. The only data that the other
+// device's worker gets from the failed backend are the number and the timestamp
+// of the next frame.
 
-// The result of decoding delivered frames again on the other device.
+// The result of a comparison: delivered frames were decoded again on the other
+// device.
 struct Comparison {
   bool same = false;
-  uint64_t frames = 0;  // that were compared and are the same
+  uint64_t frames = 0;  // number of frames found to be the same
 };
 
-// Returns whether the error means that the backend failed, so that another one
-// may do better. The error must end the recovery on the same device.
+// Returns whether the error means that the backend failed, so that another
+// backend may succeed. Call this only after WorkerRecovery has given up on the
+// same device.
 bool IsFailureOfBackend(const Status& error);
 
-// Adds to an error of the device that a stream went on on why it went there.
-Status WithFirstCause(const Status& error, const Failover& failover);
-
-// Returns the failover in one sentence. `unit` is what the stream is counted
-// in, "frame" or "sample".
-std::string Describe(const Failover& failover, std::string_view unit);
-
-// Checks on_failure without starting anything. Returns whether both devices are
-// of the same backend.
+// Checks the option on_failure, and returns whether both devices belong to the
+// same backend. Fails if on_failure is malformed, names no known device, or
+// names `device`. Starts no backend.
 Result<bool> CheckOnFailure(supervisor_link::SupervisorLink& supervisor,
                             const std::string& device,
                             const std::string& on_failure);
 
-// Returns the options with which the stream is opened on the device on_failure;
-// nullopt if there is no such device.
+// Returns the options for opening the stream on the device on_failure, or
+// nullopt if on_failure is empty. Backend options are dropped if this device
+// belongs to another backend.
 template <typename Options>
 Result<std::optional<Options>> OptionsElsewhere(
     supervisor_link::SupervisorLink& supervisor, const Options& options) {

@@ -33,10 +33,10 @@ Result<FrameFinder::Found> FrameFinder::FindByTime(
       return Found(known->second);
     }
   }
-  // Ends because each round but the last makes an entry unfit or goes to the
-  // beginning, and a pass from the beginning is always believed.
+  // This loop ends: a rejected pass either makes its entry unfit or leads to a
+  // pass from the beginning, which is always believed.
   for (bool from_beginning = false;;) {
-    ASSIGN_OR_RETURN(Pass pass, Seek(video, i, from_beginning));
+    ASSIGN_OR_RETURN(Pass pass, MakePass(video, i, from_beginning));
     if (pass.found) return *std::move(pass.found);
     from_beginning = pass.verdict == Verdict::kDoubtful;
   }
@@ -60,18 +60,19 @@ Status FrameFinder::Start(worker_link::VideoLink& video, uint64_t i,
   return video.Play(this, play);
 }
 
-Result<FrameFinder::Pass> FrameFinder::Seek(worker_link::VideoLink& video,
-                                            uint64_t i, bool from_beginning) {
+Result<FrameFinder::Pass> FrameFinder::MakePass(worker_link::VideoLink& video,
+                                                uint64_t i,
+                                                bool from_beginning) {
   const int64_t target = index_[i].pts;
-  // Continuing the current pass is quicker than a seek unless an entry lies
-  // between. A pass that did not start at the beginning cannot be trusted
-  // across damage.
+  // Continues the present pass if possible, except if a point of access on the
+  // way makes a seek quicker. After damage, a pass that began with a seek is
+  // not trusted.
   bool entering = from_beginning || !Follows(video) || i <= position_ ||
                   index_.EntryOf(i).value_or(0) > position_ + 1 ||
                   (!record_.from_beginning() && log_.Has(position_, i));
   following_ = false;
   if (entering) RETURN_IF_ERROR(Start(video, i, from_beginning));
-  std::optional<frames::Damage> met;  // of frame `i`, as far as the pass shows
+  std::optional<frames::Damage> met;  // what the pass has shown of frame `i`
   for (;;) {
     ASSIGN_OR_RETURN(worker_link::PlayEvent event, video.Await());
     if (std::exchange(entering, false)) {
@@ -106,8 +107,8 @@ Result<FrameFinder::Pass> FrameFinder::Seek(worker_link::VideoLink& video,
         Log(unseen->damage);
       if (unseen->fate == worker_link::UnseenFrame::Fate::kNote) continue;
       if (unseen->damage.pts == target) met = unseen->damage;
-      // The record compares pictures only. It notices the gap that this packet
-      // leaves when the next picture comes.
+      // record_ takes only pictures. With the next picture, it notices that
+      // this frame is missing.
       if (unseen->fate == worker_link::UnseenFrame::Fate::kLost) continue;
       pass.verdict =
           record_.Saw(unseen->damage.pts, unseen->damage.position,
@@ -116,32 +117,40 @@ Result<FrameFinder::Pass> FrameFinder::Seek(worker_link::VideoLink& video,
       pass.verdict = record_.SawEnd();
     }
     if (pass.verdict != Verdict::kAgrees) return pass;
-    // Only a pass that is past frame `i` shows whether the frame is missing.
+    // Only after the pass has passed frame `i` is it known whether `i` is
+    // missing.
     if (!record_.Passed(i)) continue;
-    if (published && published->pts == target &&
-        (!published->damaged || shows_damaged_)) {
-      following_ = true;
-      position_ = i;
-      pass.found = FoundFrame{i, std::move(*published)};
-    } else {
-      if (!met) {
-        met = frames::Damage{{.pts = target,
-                              .duration = index_[i].duration,
-                              .sign = why_missing_()}};
-      }
-      met->frame = i;
-      log_.Add(*met);
-      pass.found = *met;
-      // The log has the words, for a bounded number of ranges.
-      met->words.clear();
-      damaged_.emplace(i, *met);
-    }
+    const bool is_wanted = published && published->pts == target &&
+                           (!published->damaged || shows_damaged_);
+    pass.found = Conclude(i, is_wanted ? published : nullptr, std::move(met));
     return pass;
   }
 }
 
+FrameFinder::Found FrameFinder::Conclude(uint64_t i,
+                                         worker_link::PublishedFrame* published,
+                                         std::optional<frames::Damage> met) {
+  if (published) {
+    following_ = true;
+    position_ = i;
+    return FoundFrame{i, std::move(*published)};
+  }
+  frames::Damage damage = met ? *std::move(met)
+                              : frames::Damage{{.pts = index_[i].pts,
+                                                .duration = index_[i].duration,
+                                                .sign = why_missing_()}};
+  damage.frame = i;
+  log_.Add(damage);
+  const frames::Damage found = damage;
+  // The words are kept in the log only, which is bounded.
+  damage.words.clear();
+  damaged_.emplace(i, std::move(damage));
+  return found;
+}
+
 Result<FrameFinder::Found> FrameFinder::FindByCounting(
     worker_link::VideoLink& video, uint64_t i) {
+  // The damage of a frame that no pass shows.
   const auto beyond = [&] {
     return Found(frames::Damage{{.sign = why_missing_()}, i});
   };
@@ -163,6 +172,7 @@ Result<FrameFinder::Found> FrameFinder::FindByCounting(
                    std::get_if<worker_link::UnseenFrame>(&event)) {
       damage = unseen->damage;
     } else {
+      // The stream has ended before frame `i`.
       counted_ = position_;
       return beyond();
     }
@@ -184,8 +194,8 @@ Result<FrameFinder::Found> FrameFinder::FindByCounting(
 }
 
 void FrameFinder::Log(const frames::Damage& damage) {
-  // The seek itself may have caused the damage that a pass from a keyframe
-  // meets.
+  // A pass that began with a seek may meet damage that the seek itself has
+  // caused.
   if (!record_.from_beginning()) return;
   frames::Damage placed = damage;
   if (const auto frame = index_.Find(damage.pts)) placed.frame = *frame;
@@ -197,8 +207,8 @@ Result<FrameFinder::Found> FrameFinder::FindNearest(
   ASSIGN_OR_RETURN(Found found, Find(video, i));
   if (std::holds_alternative<FoundFrame>(found)) return found;
   auto before = Before(i);
-  // Without timestamps the distance to a later frame is unknown, so the search
-  // goes backwards first.
+  // With timestamps, later frames are tried first, as long as they are nearer
+  // than `before`. Without, no distance is known: earlier frames come first.
   if (index_.timestamped()) {
     ASSIGN_OR_RETURN(Found later, FindLater(video, i, before));
     if (std::holds_alternative<FoundFrame>(later)) return later;

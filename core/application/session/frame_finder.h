@@ -22,29 +22,32 @@ struct FoundFrame {
   worker_link::PublishedFrame picture;
 };
 
-// Finds a frame by number: the picture that a pass from the beginning shows for
-// the number, regardless of earlier requests.
+// Finds a frame by its number. The result is the picture that a pass from the
+// beginning of the stream shows for that number. Earlier requests do not change
+// it.
 //
-// Where the index has timestamps, the finder seeks, and StraightRecord judges
-// whether a straight pass gives the frames that come. Where it has none, the
-// finder counts frames from the beginning. In both cases the finder continues
-// from the last frame that it found if that is nearer.
+// If the index has timestamps, the finder seeks. StraightRecord decides whether
+// the frames after the seek are the same as in a pass from the beginning. If
+// the index has none, the finder decodes from the beginning and counts. In both
+// cases it continues from the last frame that it found if that is nearer.
 //
-// Damage and notes that a pass from the beginning meets go into the log. What a
-// pass from an entry meets does not, because the seek may have caused it. No
-// seek leads past damage that is in the log, whichever pass met the damage.
+// Damage and notes go into the log only if a pass from the beginning meets
+// them. After a seek, the seek itself may be their cause. The finder never
+// seeks to an entry that has logged damage between it and the wanted frame.
 //
-// Goes on with the worker's play if that is still its own. It fails as
-// VideoLink does; after an error the finder begins a new play. Not thread-safe.
+// A worker has one play at a time (VideoLink::Play). The finder continues its
+// own play, or begins a new one if another object has begun one since. Errors
+// are those of VideoLink; the next call then begins a new play. Owned by the
+// VideoSession. Not thread-safe.
 class FrameFinder {
  public:
-  // Returns why a pass does not give a frame of the index: kPromised, or
-  // kShrunk.
+  // Returns the sign of damage for a frame that the index has and a pass does
+  // not show: kPromised or kShrunk.
   using WhyMissing = std::function<ipc::DamageSign()>;
 
   // `index` must be complete. `log` must outlive the finder. With
-  // `shows_damaged`, a damaged picture of a pass from the beginning is found
-  // like a sound one.
+  // `shows_damaged`, Find() returns a damaged picture as the frame; without, it
+  // returns Damage.
   FrameFinder(frames::FrameIndex index, frames::DamageLog& log,
               bool shows_damaged, WhyMissing why_missing);
   FrameFinder(const FrameFinder&) = delete;
@@ -52,9 +55,9 @@ class FrameFinder {
 
   const frames::FrameIndex& index() const { return index_; }
 
-  // The frame, or the damage that stands in place of the frame.
+  // The frame, or the damage because of which there is no frame.
   using Found = std::variant<FoundFrame, frames::Damage>;
-  // `i` must be less than index().size().
+  // Finds frame `i`, which must be less than index().size().
   Result<Found> Find(worker_link::VideoLink& video, uint64_t i);
 
   // Finds the sound frame that is nearest to frame `i` in time. Returns the
@@ -63,29 +66,40 @@ class FrameFinder {
 
  private:
   using Verdict = frames::StraightRecord::Verdict;
+  // The result of a pass: frame `i`, or a verdict other than kAgrees.
   struct Pass {
     Verdict verdict = Verdict::kAgrees;
     std::optional<Found> found;
   };
 
+  // Returns whether the worker's play continues after position_.
   bool Follows(const worker_link::VideoLink& video) const {
     return following_ && video.PlaysFor(this);
   }
+  // Does Find() for an index with timestamps; FindByCounting(), for others.
   Result<Found> FindByTime(worker_link::VideoLink& video, uint64_t i);
-  // Makes one pass, until frame `i` is known or the pass cannot be believed.
-  Result<Pass> Seek(worker_link::VideoLink& video, uint64_t i,
-                    bool from_beginning);
+  // Makes one pass, or continues the present one, until it has passed frame `i`
+  // or StraightRecord rejects the pass.
+  Result<Pass> MakePass(worker_link::VideoLink& video, uint64_t i,
+                        bool from_beginning);
+  // Returns the result of a pass that has passed frame `i`. `published` is the
+  // frame's picture, or null if there is none to return. `met` is the damage
+  // that the pass has reported at the frame's timestamp, if any.
+  Found Conclude(uint64_t i, worker_link::PublishedFrame* published,
+                 std::optional<frames::Damage> met);
+  // Begins a play that leads to frame `i`: from the last entry up to `i` that
+  // StraightRecord allows, or from the beginning.
   Status Start(worker_link::VideoLink& video, uint64_t i, bool from_beginning);
   Result<Found> FindByCounting(worker_link::VideoLink& video, uint64_t i);
-  // Finds the first sound frame after `i` that is nearer to `i` than the frame
-  // `before`; returns damage if there is none.
+  // Finds the first sound frame after `i`. Returns damage if there is none, or
+  // if the frame `before` is at least as near to `i`.
   Result<Found> FindLater(worker_link::VideoLink& video, uint64_t i,
                           std::optional<uint64_t> before);
   // Returns the last frame before `i` that is not known to be damaged.
   std::optional<uint64_t> Before(uint64_t i) const;
-  // Returns the time between two frames, in the time base.
+  // Returns the time between two frames, in units of the time base.
   uint64_t Distance(uint64_t a, uint64_t b) const;
-  // Adds damage or a note to the log if this pass is one from the beginning.
+  // Adds damage or a note to the log if the present pass is from the beginning.
   void Log(const frames::Damage& damage);
 
   const frames::FrameIndex index_;
@@ -93,11 +107,12 @@ class FrameFinder {
   const bool shows_damaged_;
   const WhyMissing why_missing_;
   frames::StraightRecord record_;
-  std::map<uint64_t, frames::Damage> damaged_;  // by number, if asked for
-  bool following_ = false;  // its play continues after position_
-  uint64_t position_ = 0;   // the last frame found; when counting, the next one
-  uint64_t counted_ = 0;    // frames of the stream, by a whole pass; 0: unknown
-  uint64_t window_ = 1;     // frames decoded ahead; doubled whenever used up
+  std::map<uint64_t, frames::Damage> damaged_;  // found so far, by number
+  bool following_ = false;  // the finder's play continues after position_
+  // The number of the last frame found; when counting, of the next frame.
+  uint64_t position_ = 0;
+  uint64_t counted_ = 0;  // frames that a whole pass counted; 0: unknown
+  uint64_t window_ = 1;   // frames until the play pauses; doubles at each pause
 };
 
 }  // namespace bulkhead::session

@@ -13,22 +13,23 @@
 namespace bulkhead::session {
 namespace {
 
-// The number of recorded frames that a replay compares before it continues.
-// Comparing more would cost conversions and show nothing new, since each frame
-// depends on the frames before.
+// The number of recorded frames that are compared before a new worker
+// continues. Comparing more frames would cost conversions and show nothing new,
+// since each frame depends on the frames before it.
 constexpr size_t kComparedFrames = 3;
 
-// The number of recorded frames that are compared with another device's.
+// The number of recorded frames that are compared with another device's frames.
 constexpr size_t kProvingFrames = 64;
 
-// The number of frames among whose packets may be those that libavformat read
-// to learn the frame rate, at most 7 s of them. It may leave the duration of
-// these packets unknown, and knows it when it reads them again after a seek.
+// The number of frames at the beginning of a stream whose durations may change.
+// libavformat first reads up to 7 s of packets to find the frame rate, and may
+// not know the durations of these packets. After a seek, it reads them again
+// and knows the durations.
 constexpr size_t kProbedFrames = 1'000;
 
-// Returns the damage that the sequence shows for an event, if any. Frames that
-// a play skips before its first frame are not part of the sequence, and a note
-// is no damage.
+// Returns the damage that Next() returns for an event. Returns nullopt for
+// sound pictures, for notes, and for frames that the play skips
+// (PlayRequest::skip_before), since these were delivered before.
 std::optional<frames::Damage> DamageOf(const worker_link::PlayEvent& event) {
   if (const auto* published =
           std::get_if<worker_link::PublishedFrame>(&event)) {
@@ -63,7 +64,9 @@ Result<FrameSequence::Event> FrameSequence::Await(
       ended_ = true;
       return Event(worker_link::EndOfStream{});
     }
-    if (LeftOutTooMuch(event)) {
+    if (SkippedUnrecorded(event)) {
+      // A play from the beginning skips no frame. `ascending_ = false` makes
+      // Resume() choose such a play.
       ascending_ = false;
       RETURN_IF_ERROR(Resume(video));
       continue;
@@ -76,11 +79,12 @@ Result<FrameSequence::Event> FrameSequence::Await(
     auto* const published = std::get_if<worker_link::PublishedFrame>(&event);
     std::optional<frames::Damage> damage = DamageOf(event);
     if (!published && !damage) continue;
+    // Damage before the end of the record was returned earlier.
     if (!published && passing_recorded_ && damage->pts <= seen_.back().pts) {
       continue;
     }
     if (damage && damage->not_in_index) {
-      // The worker that takes over from a dead one meets it again.
+      // A worker that replaces a dead worker reports the same gap again.
       if (!gaps_told_.insert(frames::KeyOf(*damage)).second) continue;
       log_.Add(*damage);
       return Event(*damage);
@@ -110,7 +114,8 @@ Result<FrameSequence::Event> FrameSequence::Await(
   }
 }
 
-bool FrameSequence::LeftOutTooMuch(const worker_link::PlayEvent& event) const {
+bool FrameSequence::SkippedUnrecorded(
+    const worker_link::PlayEvent& event) const {
   const auto* unseen = std::get_if<worker_link::UnseenFrame>(&event);
   return unseen && !passing_recorded_ &&
          (unseen->fate == worker_link::UnseenFrame::Fate::kSound ||
@@ -172,6 +177,7 @@ Status FrameSequence::Resume(worker_link::VideoLink& video) {
   }
   ASSIGN_OR_RETURN(const uint64_t same, PlayCompared(video));
   if (std::exchange(other_device_, false)) {
+    // Only delivered pictures count as compared. Equal damage proves little.
     const auto compared = std::count_if(
         seen_.end() - static_cast<std::ptrdiff_t>(same), seen_.end(),
         [](const Stamp& stamp) { return stamp.delivered; });
@@ -200,8 +206,8 @@ Status FrameSequence::Resume(worker_link::VideoLink& video) {
 }
 
 Result<uint64_t> FrameSequence::PlayCompared(worker_link::VideoLink& video) {
-  // A seek needs ascending timestamps: they give the place to seek to, and show
-  // which of the frames that come are recorded already.
+  // A seek needs ascending timestamps: they say where to seek, and which of the
+  // next frames are already recorded.
   seeks_ = true;
   if (ascending_) {
     const size_t most = other_device_ ? kProvingFrames : kComparedFrames;
@@ -213,8 +219,8 @@ Result<uint64_t> FrameSequence::PlayCompared(worker_link::VideoLink& video) {
       RETURN_IF_ERROR(video.Play(this, play));
       const auto same = DropSeen(video, Entry::kSeek, first);
       if (same && *same > 0) return *same;
-      // A failed seek of a worker that lives, like a record that does not
-      // match, says nothing about decoding from the beginning.
+      // If the seek failed but the worker lives, or if the frames did not match
+      // the record, decoding from the beginning may still succeed.
       if (!same && video.dead()) return same.error();
       seeks_ = bool{same};
     }
@@ -257,7 +263,8 @@ Status FrameSequence::DropCounted(worker_link::VideoLink& video) {
 
 Result<uint64_t> FrameSequence::DropSeen(worker_link::VideoLink& video,
                                          Entry entry, size_t first) {
-  // Without its first frames, the record leaves only the seek.
+  // If durations differ, a pass from the beginning is needed. Such a pass is
+  // possible only while the record has the first frames of the stream.
   const bool compares_durations =
       entry == Entry::kSeek && next() <= kProbedFrames && dropped_ == 0;
   for (size_t expected = first; expected < seen_.size();) {
@@ -270,9 +277,9 @@ Result<uint64_t> FrameSequence::DropSeen(worker_link::VideoLink& video,
               .duration = published->duration,
               .position = published->position,
               .fingerprint = published->fingerprint};
-      // What a decoder makes up depends on the buffers that it gets, and those
-      // on whether the worker overlaps decoding and converting. A pass from the
-      // beginning is right all the same.
+      // The made-up parts of a damaged picture depend on old content of the
+      // buffer, and so on whether the worker decodes ahead. In a pass from the
+      // beginning, such a difference does not matter.
       made_up = first == 0 && published->damaged && !shows_damaged_;
     } else if (const auto* unseen =
                    std::get_if<worker_link::UnseenFrame>(&event)) {
@@ -288,22 +295,24 @@ Result<uint64_t> FrameSequence::DropSeen(worker_link::VideoLink& video,
     } else {
       return uint64_t{0};
     }
-    // After a seek the first frame may be any of those that are compared: a
-    // frame of the record that a damaged packet took part in may not come.
+    // After a seek, the first frames to compare may be missing, because they
+    // depend on a damaged packet. The comparison then begins at the first frame
+    // that comes.
     while (expected == first && first > 0 && first + 1 < seen_.size() &&
            seen_[first].pts < seen.pts) {
       expected = ++first;
     }
     const Stamp& recorded = seen_[expected];
-    // Recordings that were joined may show a part twice, with the same
-    // timestamps and pictures. Only the position shows to which of the two a
-    // seek went. From the beginning the count shows it, and a position there
-    // may differ from one that was recorded after a seek.
+    // Joined recordings may have a part twice, with the same timestamps and
+    // pictures. After a seek, only the offset in the file shows which part it
+    // is. In a pass from the beginning, counting shows it, and offsets are not
+    // compared: they may differ from offsets recorded after a seek.
     if (recorded.pts != seen.pts ||
         (first > 0 && recorded.position != seen.position)) {
       return uint64_t{0};
     }
-    // Other durations here mean other durations after the record too.
+    // If durations differ here, the durations of later frames would differ,
+    // too.
     if (compares_durations && seen.fingerprint != 0 &&
         recorded.duration != seen.duration) {
       return uint64_t{0};

@@ -17,43 +17,46 @@
 namespace bulkhead::session {
 
 // Delivers the frames of a video stream in order, each once, across any number
-// of workers, so that a caller of Next() does not notice the death of a worker.
+// of workers. A caller of Next() does not notice the death of a worker.
 //
-// The sequence records the timestamp, the duration, the position in the file
-// and the fingerprint of each frame that was delivered or reported as damaged.
-// A new worker seeks to the last point of access (ipc::IndexEntry::check)
-// before the last recorded frame and decodes from there. Frames that were
-// delivered already come again; the sequence compares them with the record and
-// drops them. The caller waits for the frames that follow. Where there is no
-// such point, or the record does not match (streams that do not seek exactly,
-// timestamps that repeat, durations that libavformat knows only after a seek),
-// the worker decodes from the beginning instead, which always matches unless
-// the file was changed. It does the same where timestamps begin anew after the
-// record: a play that leaves out what is before the record would leave out
-// those frames too.
+// The sequence keeps a record: the timestamp, the duration, the offset in the
+// file and the fingerprint of each frame that was delivered or reported as
+// damaged. A new worker seeks to the last point of access (a random access
+// point, ipc::IndexEntry::check) in the record, and decodes from it. Recorded
+// frames then come again. The sequence compares them with the record and drops
+// them, until the first frame comes that is not recorded.
+//
+// The new worker decodes from the beginning instead in these cases:
+// - There is no such point of access.
+// - The frames do not match the record, because the stream does not seek
+//   exactly, its timestamps repeat, or libavformat knows its durations only
+//   after a seek. From the beginning, they match unless the file has changed.
+// - Timestamps start again after the record. A play that skips all timestamps
+//   up to the end of the record would also skip new frames.
 //
 // A worker of another device (failover.h) may make other pictures. Its first
-// play compares more frames, since it is to prove something about a decoder and
-// not about a file. If they differ, it goes on all the same, at the point of
-// access before the next frame, or by counting where timestamps give no order.
-// The frames that were recorded before then have no fingerprints any more.
+// play compares more frames than usual, since it tests a decoder and not a
+// file. Even if they differ, the sequence continues: at the point of access
+// before the next frame, or by counting where timestamps give no order. The
+// fingerprints in the record are then no longer compared.
 //
-// The record has the last Limits::index_frames frames. Once it has lost the
-// first frames, no worker can decode from the beginning any more: where that
-// would be necessary, Next() fails with kResourceExhausted.
+// The record has the last Limits::index_frames frames. Once it has dropped the
+// first frames of the stream, it cannot check a pass from the beginning. If
+// such a pass is necessary, Next() fails with kResourceExhausted.
 //
-// Goes on with the worker's play if that is still its own. It fails as
-// VideoLink does; after an error the sequence begins a new play. Not
-// thread-safe.
+// A worker has one play at a time (VideoLink::Play). The sequence continues its
+// own play, or begins a new one if another object has begun one since. Errors
+// are those of VideoLink; the next call then begins a new play. Owned by the
+// VideoSession. Not thread-safe.
 class FrameSequence {
  public:
   using Event = std::variant<worker_link::PublishedFrame, frames::Damage,
                              worker_link::EndOfStream>;
 
-  // `log` receives the damage and the notes that the sequence meets, and must
-  // outlive the sequence. With `shows_damaged`, Next() returns a damaged
-  // picture as a picture, otherwise as damage. `most_recorded` is the largest
-  // number of recorded frames.
+  // `log` gets all damage and notes that the sequence meets, and must outlive
+  // the sequence. With `shows_damaged`, Next() returns damaged pictures as
+  // pictures; without, as Damage. `most_recorded` is the largest number of
+  // recorded frames.
   FrameSequence(frames::DamageLog& log, bool shows_damaged,
                 uint64_t most_recorded)
       : log_(log),
@@ -64,18 +67,22 @@ class FrameSequence {
 
   // Returns the number of the frame that comes next.
   uint64_t next() const { return dropped_ + seen_.size(); }
-  // Returns the number of frames that were delivered or reported as damage.
+  // Returns the number of frames passed so far: delivered frames, plus frames
+  // lost to damage (except gaps, that is, frames that the index lacks).
   uint64_t frames() const { return frames_; }
-  // Ends the sequence, for a stream that cannot be decoded further.
+  // Ends the sequence, because the stream cannot be decoded any further.
   void End() { ended_ = true; }
   bool ended() const { return ended_; }
 
+  // Returns the next picture, damage or the end of the stream. Plays up to the
+  // next frame first if the worker is new.
   Result<Event> Next(worker_link::VideoLink& video);
-  // Begins again with the first frame.
+  // Makes Next() return the first frame again.
   void Rewind();
-  // Records that the next play is another device's.
+  // Records that the next worker is on another device.
   void ChangeDevice() { other_device_ = !seen_.empty(); }
-  // Returns what that play showed of the recorded frames, once.
+  // Returns the result of comparing recorded frames with frames of the other
+  // device, once; nullopt if there is none, or if it was already taken.
   std::optional<Comparison> TakeComparison() {
     return std::exchange(comparison_, std::nullopt);
   }
@@ -91,48 +98,53 @@ class FrameSequence {
     bool delivered = false;
   };
 
+  // Waits for the next event that the caller must get, and records it.
   Result<Event> Await(worker_link::VideoLink& video);
-  // Returns whether the play of a new worker, after the frames that come
-  // again, left out a frame for its early timestamp. Timestamps that repeat, as
-  // in recordings that were joined, have such frames, and the caller waits for
-  // them.
-  bool LeftOutTooMuch(const worker_link::PlayEvent& event) const;
+  // Returns whether the play has skipped a frame that is not in the record,
+  // because its timestamp is not after the record's. Streams whose timestamps
+  // repeat, such as joined recordings, have such frames, and the caller must
+  // get them.
+  bool SkippedUnrecorded(const worker_link::PlayEvent& event) const;
+  // Appends to the record, and drops the first stamp if the record is full.
   void Record(Stamp stamp);
-  // Returns a play that begins at the last point of access at or before the
-  // frame `seen` of the record; at the beginning if there is none, or if the
-  // worker cannot seek.
+  // Returns a play that begins at the last point of access up to the recorded
+  // frame seen_[seen]. If there is no such point, or if the worker cannot seek,
+  // the play begins at the beginning.
   worker_link::PlayRequest PlayTo(size_t seen) const;
-  // Starts a play whose next event is the first one that is not recorded.
+  // Begins a play and gets past the recorded frames, so that the next event is
+  // the first that is not recorded.
   Status Resume(worker_link::VideoLink& video);
-  // Starts a play that comes to the end of the record, and compares the frames
-  // that come again with the record. Returns how many agree: all of them, or 0.
+  // Does what Resume() says, and compares the recorded frames. Returns how many
+  // were compared, or 0 if one differs.
   Result<uint64_t> PlayCompared(worker_link::VideoLink& video);
-  // Does the same without comparing.
+  // Does what Resume() says, without comparing.
   Status PlayUncompared(worker_link::VideoLink& video);
-  // Where a play began.
+  // The point at which a play began.
   enum class Entry { kSeek, kBeginning };
-  // Drops the frames of the record from `first` on as they come again. Returns
-  // their number, or 0 if the frames that come differ from the record.
+  // Takes the recorded frames from seen_[first] on as they come again, and
+  // compares them. Returns their number, or 0 if one differs.
   Result<uint64_t> DropSeen(worker_link::VideoLink& video, Entry entry,
                             size_t first);
-  // Drops as many frames as were recorded, whatever they show.
+  // Takes next() frames from a play from the beginning, without comparing.
   Status DropCounted(worker_link::VideoLink& video);
 
   frames::DamageLog& log_;
   const bool shows_damaged_;
   const uint64_t most_recorded_;
   std::deque<Stamp> seen_;
-  std::optional<Stamp> earlier_point_;  // the last one before seen_
-  std::set<frames::GapKey> gaps_told_;  // missing ends since the last of seen_
-  uint64_t dropped_ = 0;                // frames before seen_
-  uint64_t frames_ = 0;
+  std::optional<Stamp> earlier_point_;  // last point of access before seen_
+  std::set<frames::GapKey> gaps_told_;  // gaps returned after seen_.back()
+  uint64_t dropped_ = 0;                // number of frames before seen_
+  uint64_t frames_ = 0;                 // returned by frames()
   bool ascending_ = true;  // all of seen_ have timestamps, in ascending order
   bool ended_ = false;
-  bool playing_ = false;           // its play continues after seen_
-  bool other_device_ = false;      // the record is another device's
-  size_t without_prints_ = 0;      // the first of seen_, made by another device
+  bool playing_ = false;       // the latest play continues after seen_
+  bool other_device_ = false;  // seen_ is of the old device, not yet compared
+  // Number of entries at the front of seen_ that another device has made, and
+  // whose fingerprints are not compared.
+  size_t without_prints_ = 0;
   bool seeks_ = true;              // the latest worker could seek
-  bool passing_recorded_ = false;  // the play may still tell of recorded frames
+  bool passing_recorded_ = false;  // the play may still report recorded frames
   std::optional<Comparison> comparison_;
 };
 

@@ -29,7 +29,8 @@ Result<std::optional<frames::FrameIndex>> IndexWithoutScan(
 void AddContent(const frames::FrameIndex& index, VideoMetadata& metadata) {
   metadata.frame_count_from_content = index.size();
   if (index.has_times() && index.size() > 0) {
-    // Computed as FrameTimes does, so that the times agree with PlayedRange().
+    // FrameTimes computes these times in the same way, so they agree with
+    // PlayedRange().
     const auto seconds = [&](int64_t ticks) {
       return worker_protocol::Seconds(ticks, metadata.time_base);
     };

@@ -11,13 +11,15 @@
 
 namespace bulkhead::session {
 
-// Returns the index that the options or the header of the stream give; nullopt
-// if only a scan of the packets makes one.
+// Returns an index that needs no scan of the packets: from the options
+// (frame_mappings), or guessed from the header (SeekMode::kApproximate).
+// Returns nullopt if a scan is needed. `max_frames` is Limits::index_frames.
 Result<std::optional<frames::FrameIndex>> IndexWithoutScan(
     const VideoOptions& options, const VideoMetadata& metadata,
     uint64_t max_frames);
 
-// Adds to the metadata what an index of the packets shows of the content.
+// Fills in the members *_from_content of the metadata from an exact index. Then
+// chooses the best of header and content again, for example for the duration.
 void AddContent(const frames::FrameIndex& index, VideoMetadata& metadata);
 
 }  // namespace bulkhead::session

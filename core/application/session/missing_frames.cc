@@ -47,12 +47,11 @@ Status CheckEnd(uint64_t got, const frames::FrameIndex* index,
 
 bool AddUncounted(uint64_t got, const worker_link::MediaInput& input,
                   const VideoMetadata& metadata, frames::DamageLog& log) {
-  const auto told = metadata.frame_count_from_header;
-  if (input.lost_bytes() == 0 || (told && *told <= got)) return false;
-  // Where the header does not say how many frames there were, it is at least
-  // one.
-  log.Add(
-      {{.packets = told ? *told - got : 1, .sign = ipc::DamageSign::kShrunk}});
+  const auto promised = metadata.frame_count_from_header;
+  if (input.lost_bytes() == 0 || (promised && *promised <= got)) return false;
+  // If the header states no number of frames, 1 stands for an unknown number.
+  log.Add({{.packets = promised ? *promised - got : 1,
+            .sign = ipc::DamageSign::kShrunk}});
   return true;
 }
 

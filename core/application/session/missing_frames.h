@@ -13,32 +13,37 @@
 
 namespace bulkhead::session {
 
-// The damage of a video stream that no worker reports: frames that the index or
-// the header promised, and that did not come.
+// Functions about damage of a video stream that no worker reports: the index or
+// the header has frames that no worker delivers. In most cases the file has
+// become shorter since it was opened.
 
-// Returns the sign of a frame that the index has and a pass does not give.
+// Returns the sign of damage for a frame that the index has and a pass does not
+// show: kShrunk if the file has become shorter, kPromised if not.
 ipc::DamageSign WhyMissing(const worker_link::MediaInput& input);
 
-// Records the loss of the frames after the first `got` if the file has become
-// shorter. Returns false if there is none.
+// If the file has become shorter, records in `log` that the frames after the
+// first `got` are missing, and returns true. Returns false if the file has not,
+// or if the header promises no more than `got` frames.
 bool AddUncounted(uint64_t got, const worker_link::MediaInput& input,
                   const VideoMetadata& metadata, frames::DamageLog& log);
 
-// Checks at the end of the stream, after `got` frames, that every frame of the
-// index came, and that the file is as long as it was. What did not come is
-// damage, and an error if `on_corrupt` says so. `index` lists every frame of
-// the file as it was when it was opened; null if there is none.
+// Checks, after a pass has ended with `got` frames, that every frame of the
+// index has come and that the file has not become shorter. Records missing
+// frames in `log`, and returns an error for them if `on_corrupt` is kError.
+// `index` lists every frame that the file had when it was opened; null if there
+// is no such index.
 Status CheckEnd(uint64_t got, const frames::FrameIndex* index,
                 OnCorrupt on_corrupt, const worker_link::MediaInput& input,
                 const VideoMetadata& metadata, frames::DamageLog& log);
 
-// Returns the error for the frame with the number `frame`, which the file has
-// lost, and for a scan that could not count the frames.
+// Return errors about a file that has become shorter. LostFrameError(): frame
+// number `frame` is missing. UncountedError(): a scan could not count the
+// frames.
 Status LostFrameError(uint64_t frame, const worker_link::MediaInput& input);
 Status UncountedError(const worker_link::MediaInput& input);
 
-// Adds to an error that the file has become shorter, if it has: that explains
-// whatever a worker says of the file.
+// Adds "the file has become shorter" to an error about the input if this is so,
+// since it usually is the cause of the error.
 Status NamingTheLoss(Status failure, const worker_link::MediaInput& input);
 
 }  // namespace bulkhead::session

@@ -11,7 +11,7 @@
 namespace bulkhead::session {
 namespace {
 
-// The most that libavcodec's slice and frame threads can have.
+// The largest number of slice or frame threads in libavcodec.
 constexpr uint32_t kMostThreads = 64;
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 namespace bulkhead::session {
 
-// Return kInvalidArgument for options that no stream can be opened with,
-// whatever the input and the device. `name` is the source's.
+// Return an error, mostly kInvalidArgument, for options that are wrong for
+// every input and device. `name` is the name of the source.
 Status CheckOptions(const std::string& name, const VideoOptions& options,
                     const Limits& limits);
 Status CheckOptions(const std::string& name, const AudioOptions& options);

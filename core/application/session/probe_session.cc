@@ -48,16 +48,17 @@ ProbeSession::ProbeSession(
     : input_(std::move(input)),
       limits_(limits),
       allowed_(options.allowed),
-      recovery_(
-          std::move(supervisor), input_,
-          {.device = options.device,
-           .input_key = supervisor_link::DescriptionKey(input_.identity()),
-           .request = {},
-           .observer = {},
-           .limits = limits,
-           .cancel = std::move(cancel),
-           .vetting = {}},
-          *this) {}
+      recovery_(std::move(supervisor), input_,
+                {.device = {.device = options.device,
+                            .input_key = supervisor_link::DescriptionKey(
+                                input_.identity()),
+                            .request = {},
+                            .vetting = {}},
+                 .elsewhere = {},
+                 .observer = {},
+                 .limits = limits,
+                 .cancel = std::move(cancel)},
+                *this) {}
 
 Result<bool> ProbeSession::OpenOn(worker_link::WorkerLink& link,
                                   uint32_t /*incarnation*/) {

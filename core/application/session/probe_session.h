@@ -13,15 +13,18 @@
 
 namespace bulkhead::session {
 
-// Serves one call of Host::Probe(): asks a worker to describe what an input
-// contains, and asks another worker if the first one dies. The worker decodes
-// nothing, so a worker of any device will do. Not thread-safe.
+// Serves one call of Host::Probe(): asks a worker to describe the container and
+// the streams of an input, and asks another worker if the first one dies. The
+// worker decodes nothing, so it can be of any device. Trust: the description
+// comes from a hostile worker and is validated part by part. Lives for one
+// call. Not thread-safe.
 class ProbeSession : private WorkerRecovery::Client {
  public:
+  // Opens the input and returns its description.
   static Result<ContainerMetadata> Run(
       std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
       const Source& source, const ProbeOptions& options, const Limits& limits);
-  // As above, for an input that is open already. `cancel` replaces the
+  // Does the same for an input that is already open. `cancel` replaces the
   // cancellation in `options`.
   static Result<ContainerMetadata> Run(
       std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
@@ -42,7 +45,7 @@ class ProbeSession : private WorkerRecovery::Client {
   // Asks for the description and fills container_. With `scan`, the worker
   // reads all packets first.
   Status Describe(worker_link::WorkerLink& link, bool scan);
-  // Checks a report of the number of packets that the worker has read.
+  // Checks a progress report: the number of packets that the worker has read.
   Status CheckScanned(worker_link::WorkerLink& link,
                       uint64_t packets_untrusted);
   // Adds one part of the answer to container_.
@@ -52,12 +55,12 @@ class ProbeSession : private WorkerRecovery::Client {
   const worker_link::MediaInput input_;
   const Limits limits_;
   const AllowedMedia allowed_;
-  // The part of the description that has arrived. The streams arrive after the
-  // container, one by one, until there are stream_count_ of them.
+  // The part of the description that has arrived so far. First comes the
+  // container, then stream after stream, until there are stream_count_ streams.
   ContainerMetadata container_;
   bool container_known_ = false;
   uint32_t stream_count_ = 0;
-  uint64_t packets_scanned_ = 0;  // that the worker has reported
+  uint64_t packets_scanned_ = 0;  // as reported by the worker so far
   WorkerRecovery recovery_;
 };
 

@@ -22,10 +22,10 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// As long as closing a session may take.
+// The time that closing a session may take.
 constexpr std::chrono::milliseconds kClosePatience{500};
 
-// Returns nullopt if the kernel has no random numbers yet.
+// Returns a random number; nullopt if the kernel has none yet.
 std::optional<uint64_t> RandomNumber() {
   uint64_t number = 0;
   if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) {
@@ -39,7 +39,7 @@ bool IsDrawn(double share) {
   return number && std::ldexp(static_cast<double>(*number), -64) < share;
 }
 
-// Returns why the stream cannot have a shadow; empty if it can.
+// Returns why the stream cannot have a shadow, or "" if it can.
 std::string Obstacle(const supervisor_link::StartedWorker& started,
                      const std::string& against,
                      const worker_link::MediaInput& input,
@@ -81,6 +81,8 @@ std::unique_ptr<ShadowFeed> ShadowFeed::Draw(
   const auto key = RandomNumber();
   auto sockets = ipc::MakeSocketPair();
   if (!key || !sockets) obstacle = "the application has no descriptor left";
+  // Even with an obstacle, bulkheadd is asked, because it also counts streams
+  // that cannot be compared, and their frames.
   const bool compared = obstacle.empty();
   const Deadlines& deadlines = supervisor.deadlines();
   const auto fill = [&](schema::Shadow::Builder out) {
@@ -112,7 +114,7 @@ std::unique_ptr<ShadowFeed> ShadowFeed::Draw(
   std::vector<int> descriptors;
   if (compared) descriptors.push_back(input.fd());
   if (sockets) descriptors.push_back(sockets->second.get());
-  supervisor.Shadow(started, fill, descriptors);
+  supervisor.sessions().Shadow(started, fill, descriptors);
   if (!sockets) return nullptr;
   return std::unique_ptr<ShadowFeed>(new ShadowFeed(
       started.backend, metadata, key.value_or(0), std::move(sockets->first)));
@@ -135,7 +137,8 @@ ShadowFeed::~ShadowFeed() {
 }
 
 bool ShadowFeed::wants_hashes() {
-  // bulkheadd sends nothing; its end is closed for writing, or open.
+  // bulkheadd never sends data. When it stops comparing, it closes its end for
+  // writing; recv() then returns 0 (end of data) and no error.
   char nothing = 0;
   wants_hashes_ = wants_hashes_ && ::recv(socket_.get(), &nothing, 1,
                                           MSG_PEEK | MSG_DONTWAIT) < 0;

@@ -18,24 +18,26 @@
 
 namespace bulkhead::session {
 
-// Reports to bulkheadd what the caller gets of one video stream, to be compared
-// with another device's pictures (HostOptions::shadow). bulkheadd does the
-// rest: it has the other worker, the counts and the trial
-// (core/supervisor/shadow).
+// Reports the frames of one video stream to bulkheadd, which compares them with
+// frames of another device (HostOptions::shadow). bulkheadd also runs the other
+// device's worker and keeps the counts (core/supervisor/shadow).
 //
-// Sends a hash of each frame over a socket of its own and does not wait: what
-// the socket has no room for is counted instead. Only the end of the stream
-// waits, and for as long as closing a session does, if frames were counted that
-// could not be sent. Once bulkheadd compares no more, frames are sent without a
-// hash, so that they are counted; a socket that bulkheadd has closed ends the
-// feed. It hashes the pixels that are in the slot at that moment; a worker that
-// changes them later is not noticed.
+// The feed sends a hash of each frame over its own socket. It never waits while
+// frames are delivered: if the socket has no room, it only counts the frame as
+// not sent. Only the destructor may wait, up to half a second, to send this
+// count. When bulkheadd stops comparing, the feed continues without hashes, so
+// that bulkheadd can count the frames. When bulkheadd closes the socket, the
+// feed ends.
 //
-// Owned by the session. Not thread-safe.
+// The hash is of the pixels that are in the slot when the frame is delivered. A
+// worker that changes them later is not noticed.
+//
+// Owned by the session's Witness. Not thread-safe.
 class ShadowFeed {
  public:
-  // Returns null if the stream was not drawn. `started` is the worker that has
-  // opened the stream.
+  // Decides at random whether the stream gets a shadow (ShadowOptions::share),
+  // and if so, asks bulkheadd for it. Returns null if the stream gets none.
+  // `started` is the worker that has opened the stream.
   static std::unique_ptr<ShadowFeed> Draw(
       supervisor_link::SupervisorLink& supervisor,
       const supervisor_link::StartedWorker& started,
@@ -44,19 +46,21 @@ class ShadowFeed {
   ~ShadowFeed();
 
   // Reports a frame that a worker of `backend` has published. `in_order` is
-  // true for Next(). Frames of another backend end the feed: the shadow belongs
-  // to the backend that the stream began on.
+  // true for frames of Next(). After a failover to another backend, the first
+  // frame ends the feed, since the shadow is for the first backend.
   void Show(const std::string& backend,
             const worker_link::PublishedFrame& frame, uint64_t number,
             bool in_order);
-  // Says that Next() has come to the end, after `frames` frames.
+  // Reports that Next() has come to the end of the stream, after `frames`
+  // frames.
   void End(uint64_t frames);
 
  private:
   ShadowFeed(std::string backend, const VideoMetadata& metadata, uint64_t key,
              ipc::UniqueFd socket);
-  // Returns whether bulkheadd still compares.
+  // Returns whether bulkheadd still compares frames.
   bool wants_hashes();
+  // Sends a ShadowedFrame, or counts it as not sent.
   void Send(capnp::MessageBuilder& message,
             std::chrono::milliseconds patience = {});
 
@@ -66,7 +70,7 @@ class ShadowFeed {
   const PictureHasher hasher_;
   ipc::UniqueFd socket_;  // invalid once the feed has ended
   bool wants_hashes_ = true;
-  uint64_t not_sent_ = 0;
+  uint64_t not_sent_ = 0;  // frames dropped since the last message was sent
 };
 
 }  // namespace bulkhead::session

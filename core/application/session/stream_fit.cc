@@ -11,7 +11,7 @@ bool Has(const std::vector<std::string>& list, const std::string& wanted) {
 }
 
 bool Fits(const StreamCapability& capability, const StreamMetadata& stream) {
-  // The limits hold for the pictures before rotation.
+  // The device's limits are for pictures before they are rotated.
   const bool turned = stream.rotation % 180 != 0;
   const uint32_t width = turned ? stream.height : stream.width;
   const uint32_t height = turned ? stream.width : stream.height;

@@ -12,11 +12,12 @@
 
 namespace bulkhead::session {
 
-// Compares streams with what devices declare. Pure functions. What a stream or
-// a device does not state rules nothing out.
+// Pure functions that compare a stream with the streams that devices declare to
+// decode. A property that the stream or the device does not state counts as
+// matching.
 
-// Returns the stream that a decoder opens, as the session protocol defines it;
-// null if there is none of the kind.
+// Returns the stream that a worker would open for these options (by the rules
+// in session.capnp), or null if the container has no such stream.
 const StreamMetadata* StreamToOpen(const ContainerMetadata& container,
                                    StreamKind kind, std::optional<int> index,
                                    StreamChoice choice);
@@ -25,11 +26,11 @@ const StreamMetadata* StreamToOpen(const ContainerMetadata& container,
 bool RulesOut(const DeviceCapabilities& capabilities,
               const StreamMetadata& stream);
 
-// Returns "h264 (High), 1920x1080".
+// Returns the stream in words: "h264 (High), 1920x1080".
 std::string InWords(const StreamMetadata& stream);
 
-// Names the devices that declare that they decode the stream, and those that
-// declare nothing: "devices that decode it: cpu:0".
+// Returns words that list the devices that declare to decode the stream, and
+// the devices that declare nothing: "devices that decode it: cpu:0".
 std::string DevicesFor(const StreamMetadata& stream,
                        const std::vector<DeviceInfo>& devices);
 

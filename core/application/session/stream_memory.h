@@ -11,30 +11,32 @@
 
 namespace bulkhead::session {
 
-// The memory that the workers of a stream write their output into.
+// Holds the pool of slots into which the workers of a stream write their
+// output.
 //
-// It outlives a worker that is known to have ended: the next worker is granted
-// the slots that no frame of the caller occupies, as long as bulkheadd has the
-// descriptor. The memory of a worker that may still run is left to it and to
-// the caller's frames, and the next worker gets a new pool. Not thread-safe.
+// If a worker is known to have ended and bulkheadd has the pool's descriptor,
+// the next worker gets the same pool, with all slots that no frame of the
+// caller occupies. If not, the old worker may still write into its pool: the
+// next worker gets a new pool, and the old pool lives only as long as the
+// caller's frames. Owned by the session. Not thread-safe.
 class StreamMemory {
  public:
   using Make =
       std::function<Result<std::shared_ptr<worker_protocol::FramePool>>()>;
 
-  // Hands the memory to a worker that has opened the stream. Calls `make` if
-  // there is none that the worker can get.
+  // Gives a worker that has opened the stream the present pool, or a new one
+  // from `make` if there is no pool that the worker can get.
   Status GiveTo(worker_link::WorkerLink& link, const Make& make);
-  // Uses another pool from now on; the caller attaches it to the worker.
+  // Replaces the pool. The caller attaches the new pool to the worker.
   void Replace(std::shared_ptr<worker_protocol::FramePool> pool) {
     pool_ = std::move(pool);
   }
-  // `kept` is as in WorkerRecovery::Client.
+  // See CurrentWorker::Client::WorkerLost().
   void WorkerLost(bool kept);
 
  private:
-  std::shared_ptr<worker_protocol::FramePool>
-      pool_;  // null if the next worker needs a new one
+  // Null if the next worker needs a new pool.
+  std::shared_ptr<worker_protocol::FramePool> pool_;
 };
 
 }  // namespace bulkhead::session

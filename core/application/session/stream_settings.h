@@ -5,6 +5,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "core/application/session/current_worker.h"
 #include "core/application/session/device_vetting.h"
 #include "core/application/session/worker_recovery.h"
 #include "core/application/supervisor_link/cancel_signal.h"
@@ -18,14 +19,13 @@
 
 namespace bulkhead::session {
 
-// Returns what the workers of a stream are to be like. `Options` is
-// VideoOptions or AudioOptions; `elsewhere` are those for the device
-// on_failure, if there is one.
+// Returns the device that `options` name, with the data for requests of its
+// workers. `Options` is VideoOptions or AudioOptions.
 template <typename Options>
-WorkerRecovery::Settings SettingsOf(
+DeviceChoice ChoiceOf(
     const std::shared_ptr<supervisor_link::SupervisorLink>& supervisor,
     const worker_link::MediaInput& input, const Options& options,
-    const std::optional<Options>& elsewhere, const Limits& limits,
+    const Limits& limits,
     const std::shared_ptr<supervisor_link::CancelSignal>& cancel) {
   constexpr bool kAudio = std::is_same_v<Options, AudioOptions>;
   const DeviceVetting::Wanted wanted{
@@ -34,20 +34,33 @@ WorkerRecovery::Settings SettingsOf(
       .stream_index = options.stream_index,
       .stream_choice = options.stream_choice,
       .allowed = options.allowed};
-  WorkerRecovery::Settings settings{
+  DeviceChoice choice{
       .device = options.device,
       .input_key = supervisor_link::InputKey(input.identity(), options),
       .request = {},
-      .observer = options.recovery_observer,
-      .limits = limits,
-      .cancel = cancel,
       .vetting = std::make_shared<DeviceVetting>(supervisor, input, wanted,
                                                  limits, cancel)};
-  supervisor_link::SetOptions(options, settings.request);
+  supervisor_link::SetOptions(options, choice.request);
+  return choice;
+}
+
+// Returns the settings of a stream's WorkerRecovery. `elsewhere` are the
+// options for the device on_failure, if the caller has named one.
+template <typename Options>
+WorkerRecovery::Settings SettingsOf(
+    const std::shared_ptr<supervisor_link::SupervisorLink>& supervisor,
+    const worker_link::MediaInput& input, const Options& options,
+    const std::optional<Options>& elsewhere, const Limits& limits,
+    const std::shared_ptr<supervisor_link::CancelSignal>& cancel) {
+  WorkerRecovery::Settings settings{
+      .device = ChoiceOf(supervisor, input, options, limits, cancel),
+      .elsewhere = {},
+      .observer = options.recovery_observer,
+      .limits = limits,
+      .cancel = cancel};
   if (elsewhere) {
     settings.elsewhere =
-        std::make_shared<WorkerRecovery::Settings>(SettingsOf<Options>(
-            supervisor, input, *elsewhere, std::nullopt, limits, cancel));
+        ChoiceOf(supervisor, input, *elsewhere, limits, cancel);
   }
   return settings;
 }

@@ -85,8 +85,9 @@ FrameBatch VideoBatches::Empty() const {
 }
 
 uint64_t VideoBatches::MostFrames() const {
-  // A batch is memory of the application, but a stream of a few kilobytes can
-  // ask for any amount of it.
+  // A batch is allocated in the application, and a stream of a few kilobytes
+  // can have any number of frames. So the memory of a batch is limited to that
+  // of a session.
   return session_.limits().session_bytes / Empty().picture_bytes();
 }
 
@@ -131,7 +132,8 @@ Result<FrameBatch> VideoBatches::Fetch(
   const auto fetch = [this](uint64_t i) { return FetchOne(i); };
   RETURN_IF_ERROR(frames::FetchInto(batch, *choice, fetch));
   if (session_.recovery().failover.has_value() != elsewhere) {
-    // The first of these frames are from the device that failed.
+    // The device changed meanwhile, so the first of these frames are from the
+    // device that failed. All frames of a batch must be from one device.
     batch = Empty();
     batch.caller_pixels = into;
     RETURN_IF_ERROR(frames::FetchInto(batch, *choice, fetch));

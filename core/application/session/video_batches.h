@@ -13,9 +13,10 @@
 
 namespace bulkhead::session {
 
-// The calls of a video stream that return many frames: each returns one block
-// of pictures of one size, all of one device. The calls behave as VideoDecoder
-// documents them.
+// Implements the calls of VideoDecoder that return many frames. Each call
+// returns one block of pictures, all of one size and decoded by one device. If
+// `into` is not empty, the pixels are written into it. An object serves one
+// call. Not thread-safe.
 class VideoBatches {
  public:
   // `session` must outlive the object.
@@ -33,15 +34,18 @@ class VideoBatches {
   Result<FrameBatch> All(std::optional<double> fps, std::span<std::byte> into);
 
  private:
-  // Returns kInvalidArgument if the frames cannot be in a batch.
+  // Returns kInvalidArgument if the frames are native, not RGB: a batch is RGB.
   Status Check() const;
-  // Returns kInvalidArgument if the frame is of another size than the first.
+  // Returns kInvalidArgument if the frame has another size than the stream's
+  // first.
   Status CheckSize(const Frame& frame) const;
-  // Empty() returns a batch without pictures. MostFrames() returns the most
-  // pictures that a batch may have.
+  // Returns a batch without pictures.
   FrameBatch Empty() const;
+  // Returns the largest number of pictures that a batch may have.
   uint64_t MostFrames() const;
+  // Returns nullopt if the frame is damaged and on_corrupt is kSkip or kShow.
   Result<std::optional<Frame>> FetchOne(uint64_t index);
+  // Returns the chosen frames as a batch, or the error of `choice`.
   Result<FrameBatch> Fetch(const Result<frames::FrameChoice>& choice,
                            std::span<std::byte> into);
 

@@ -13,10 +13,10 @@
 namespace bulkhead::session {
 namespace {
 
-// Slots of native pictures besides those for the application, since the decoder
-// goes on to refer to them.
+// Additional slots for native pictures, since the decoder refers to earlier
+// pictures in their slots.
 constexpr uint32_t kSlotsOfDecoders = 8;
-constexpr uint64_t kPageBytes = 4096;  // of which slots are multiples
+constexpr uint64_t kPageBytes = 4096;  // slots are a multiple of this
 
 }  // namespace
 
@@ -47,8 +47,8 @@ uint32_t VideoPools::MostSlots() const {
 Result<std::shared_ptr<worker_protocol::FramePool>> VideoPools::Larger(
     const worker_protocol::FramePool& present,
     const ipc::FrameGeometry& geometry) {
-  // A worker may keep every pool that it got mapped, so all of them count until
-  // it has ended.
+  // A worker can keep old pools mapped, so all its pools count until it has
+  // ended.
   const uint64_t given =
       outgrown_bytes_ + present.slot_count() * present.slot_bytes();
   const uint64_t left =
@@ -63,8 +63,9 @@ Result<std::shared_ptr<worker_protocol::FramePool>> VideoPools::Larger(
             " of the session's " + std::to_string(limits_.session_bytes) +
             "; raise " + ipc::LimitName("session_bytes"));
   }
-  // Slots twice as large as before, where that costs little, keep a stream that
-  // grows by a few rows again and again from needing as many pools.
+  // Makes the slots twice as large as before, if that takes at most half of the
+  // memory that is left. So a stream whose pictures grow by a few rows again
+  // and again does not need a new pool each time.
   const uint64_t cheap =
       std::min(2 * present.slot_bytes(), left / (uint64_t{2} * MostSlots()));
   ASSIGN_OR_RETURN(

@@ -110,7 +110,8 @@ Result<FrameSequence::Event> VideoSession::NextOn(
   if (event && std::holds_alternative<worker_link::PublishedFrame>(*event)) {
     recovery_.Progressed();
   }
-  // A worker that was killed for being late had all that time to convert.
+  // was_ahead() is a claim of the worker. It is not believed if the worker was
+  // late (kDeadlineExceeded): it had enough time to convert the wanted frame.
   if (!event && event.error().code() == Code::kBackendLost &&
       video.was_ahead()) {
     recovery_.DiedAhead();
@@ -127,8 +128,8 @@ Result<std::optional<Frame>> VideoSession::Next() {
     if (!event) {
       if (event.error().code() != Code::kBadInput || input_.lost_bytes() == 0)
         return std::move(event).error();
-      // What is left of the file is no such stream. The pass ends here, or a
-      // caller who reads on after an error would never come to an end.
+      // The file has lost its end, so no further frame can come. Ends the
+      // sequence: a caller that continues after errors must reach an end.
       sequence_.End();
       event = FrameSequence::Event(worker_link::EndOfStream{});
     }
@@ -163,8 +164,8 @@ Result<const frames::FrameIndex*> VideoSession::Index() {
   finder_.emplace(**std::move(given), damage_, shows_damaged,
                   [this] { return WhyMissing(input_); });
   if (approximate) {
-    nearby_.emplace(finder_->index(), frames::AllowanceOf(metadata_),
-                    shows_damaged);
+    approximate_finder_.emplace(finder_->index(),
+                                frames::AllowanceOf(metadata_), shows_damaged);
   } else {
     AddContent(finder_->index(), metadata_);
   }
@@ -178,8 +179,8 @@ Result<frames::FrameIndex> VideoSession::ScanOn(worker_link::VideoLink& video) {
         return index.Add(entries_untrusted);
       });
   if (status.ok()) return index;
-  // A scan fails on this side too, at a limit of the index, and then the worker
-  // goes on sending: its replies would be taken for the next request's.
+  // If index.Add() has failed, at a limit of the index, the worker still sends.
+  // Its replies would be taken for replies to the next request.
   if (!recovery_.link().dead()) recovery_.DropWorker();
   return status;
 }
@@ -187,9 +188,9 @@ Result<frames::FrameIndex> VideoSession::ScanOn(worker_link::VideoLink& video) {
 Result<frames::FrameIndex> VideoSession::ScanForIndex() {
   auto index = recovery_.Run(Step::kScan, [this] { return ScanOn(*video_); });
   if (!index) return NamingTheLoss(std::move(index).error(), input_);
-  // A complete index is not a delivered frame, so earlier deaths still count
-  // for this session. But the input is acquitted, so that bulkheadd does not
-  // refuse the scan to other sessions.
+  // Acquits the input, so that bulkheadd does not refuse the scan to other
+  // sessions. Within this session, earlier deaths still count, since no frame
+  // was delivered (Progressed()).
   recovery_.Acquit();
   index->Finish();
   index_is_whole_ = !AddUncounted(index->size(), input_, metadata_, damage_);
@@ -250,7 +251,7 @@ Result<Frame> VideoSession::FramePlayedAt(double seconds) {
 
 Result<FrameFinder::Found> VideoSession::FindOn(worker_link::VideoLink& video,
                                                 uint64_t index) {
-  if (nearby_) return nearby_->Find(video, index);
+  if (approximate_finder_) return approximate_finder_->Find(video, index);
   return options_.on_corrupt == OnCorrupt::kNearest
              ? finder_->FindNearest(video, index)
              : finder_->Find(video, index);
@@ -260,6 +261,7 @@ Result<VideoSession::FrameOrDamage> VideoSession::Find(uint64_t index) {
   if (video_) video_->BeginStep();
   auto found =
       recovery_.Run(Step::kFrameAt, index, [&]() -> Result<FrameFinder::Found> {
+        // Each frame of a comparison is a search with a deadline of its own.
         const auto find = [this](uint64_t i) {
           video_->BeginStep();
           return FindOn(*video_, i);

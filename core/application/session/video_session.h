@@ -10,9 +10,9 @@
 
 #include "core/application/frames/damage_log.h"
 #include "core/application/frames/frame_times.h"
+#include "core/application/session/approximate_finder.h"
 #include "core/application/session/frame_finder.h"
 #include "core/application/session/frame_sequence.h"
-#include "core/application/session/nearby_finder.h"
 #include "core/application/session/stream_memory.h"
 #include "core/application/session/video_pools.h"
 #include "core/application/session/witness.h"
@@ -25,15 +25,21 @@
 
 namespace bulkhead::session {
 
-// One open video stream, which any number of workers serve one after the other.
-// The session keeps what no worker can be trusted to keep: the source, the
-// options, the index, the memory of the frames, the damage log, and the record
-// of the frames that Next() delivered (FrameSequence).
+// One open video stream. Workers serve it one after the other: when a worker
+// dies, another takes its place.
 //
-// A worker has one play at a time, which serves either Next() or the access by
-// number: each goes on with the play that is its own, or starts a new one.
+// The session keeps all that must survive a worker: the source, the options,
+// the index, the memory of the frames, the damage log, and the record of the
+// frames that Next() has delivered (FrameSequence).
 //
-// Not thread-safe, except for Cancel().
+// A worker has one play (request for frames) at a time. Next() and the access
+// by number (FrameFinder, ApproximateFinder) share it: each continues the play
+// if it is its own, and begins a new play if it is not.
+//
+// Trust: workers are hostile. WorkerLink and VideoLink check every reply.
+// Frames of a later worker are compared with frames delivered before. Errors
+// are as VideoDecoder documents them. Owned by the VideoDecoder. Not
+// thread-safe, except for Cancel().
 class VideoSession final : private WorkerRecovery::Client {
  public:
   using FrameOrDamage = std::variant<Frame, frames::Damage>;
@@ -52,7 +58,8 @@ class VideoSession final : private WorkerRecovery::Client {
   const RecoveryStats& recovery() const { return recovery_.stats(); }
   int worker_pid() const { return recovery_.worker_pid(); }
 
-  // Begins each call of the application, as WorkerRecovery::BeginCall() does.
+  // Call this at the beginning of each call of the application; see
+  // WorkerRecovery::BeginCall().
   Status BeginCall() { return recovery_.BeginCall(); }
   void Cancel() { recovery_.Cancel(); }
 
@@ -66,17 +73,19 @@ class VideoSession final : private WorkerRecovery::Client {
   Result<Frame> FramePlayedAt(double seconds);
   std::vector<DamagedRange> damage() const;
 
-  // Index() makes the index unless there is one. Times() also computes the
-  // times of the frames.
+  // Returns the index. The first call makes it: from the options, if they have
+  // one, or by a scan of all packets.
   Result<const frames::FrameIndex*> Index();
+  // Returns the times at which frames are shown. Makes the index first.
   Result<const frames::FrameTimes*> Times();
-  // Begins a call that asks for frames by number, and ends it once the caller
-  // is sure to get them.
+  // One call of the application calls BeginFrames(), then Find() any number of
+  // times, and FramesDelivered() once it is sure that all frames are returned.
   void BeginFrames() { witness_.Begin(); }
   void FramesDelivered() { witness_.Delivered(); }
-  // Returns the frame with the number `index`, which the index has, or the
-  // damage in place of the frame.
+  // Returns the frame with the number `index`, or the damage because of which
+  // there is no frame. `index` must be less than the size of the index.
   Result<FrameOrDamage> Find(uint64_t index);
+  // Returns kBadInput, with a description of the damage.
   Status ErrorOf(const frames::Damage& damage) const;
 
  private:
@@ -89,23 +98,26 @@ class VideoSession final : private WorkerRecovery::Client {
                       uint32_t incarnation) override;
   void WorkerLost(bool kept) override;
   void DeviceChanged() override;
-  // Returns whether a later worker opened the stream that the first one did.
+  // Returns whether `opened`, reported by a later worker, is the same stream as
+  // metadata_.
   bool IsSame(const VideoMetadata& opened) const;
 
+  // Carry out one step on the present worker, without recovery.
   Result<FrameSequence::Event> NextOn(worker_link::VideoLink& video);
   Result<FrameFinder::Found> FindOn(worker_link::VideoLink& video,
                                     uint64_t index);
   Result<frames::FrameIndex> ScanOn(worker_link::VideoLink& video);
+  // Scans with recovery. Records frames that the file has lost meanwhile.
   Result<frames::FrameIndex> ScanForIndex();
-  // Returns the frame with the number `index`, or kBadInput for damage.
+  // Calls Find() for one frame, and returns kBadInput for damage.
   Result<Frame> Fetch(uint64_t index);
 
   const worker_link::MediaInput input_;
   const Limits limits_;
   VideoOptions options_;
   std::optional<VideoOptions> elsewhere_;  // the options for on_failure
-  // Set when the first worker opens the stream. Later only its index, and the
-  // backend and device of each new worker, change it.
+  // Set when the first worker opens the stream. Later, only an index adds to
+  // it, and each new worker sets its backend and device.
   VideoMetadata metadata_;
   std::shared_ptr<const std::string> device_;  // null before metadata_ is set
 
@@ -117,12 +129,14 @@ class VideoSession final : private WorkerRecovery::Client {
   frames::DamageLog damage_;
   FrameSequence sequence_;
   std::optional<FrameFinder> finder_;  // set once there is an index
-  // The index lists every frame of the file as it was when it was opened.
+  // True if a scan found every frame that the file had when it was opened.
   bool index_is_whole_ = false;
-  // The frames after the index that the file has lost since it was opened.
+  // The number of frames after the last frame of the index that the file had
+  // when it was opened, and has lost since.
   uint64_t lost_frames_ = 0;
   std::optional<frames::FrameTimes> times_;  // for the frames of the index
-  std::optional<NearbyFinder> nearby_;       // replaces finder_ if kApproximate
+  // Used instead of finder_ if the seek_mode is kApproximate.
+  std::optional<ApproximateFinder> approximate_finder_;
 };
 
 }  // namespace bulkhead::session

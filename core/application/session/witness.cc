@@ -46,7 +46,7 @@ void Witness::ChangeDevice() {
 
 Result<std::optional<Comparison>> Witness::Compare(const Find& find) {
   if (!other_device_) return std::optional<Comparison>();
-  // Neighbours need no seeks of their own if they are asked for in order.
+  // Neighbouring frames need no seek each if they are found in ascending order.
   std::sort(latest_.begin(), latest_.end(),
             [](const Print& a, const Print& b) { return a.number < b.number; });
   Comparison comparison{.same = true};

@@ -19,47 +19,53 @@
 
 namespace bulkhead::session {
 
-// Sees every picture that the caller gets of a video stream, so that it can be
-// compared with another device's: after a failover (failover.h) by the
-// fingerprints of the frames that were found by number last, and all the time
-// by the shadow. The finders of pictures do not know it. FrameSequence compares
-// frames in order by its own record.
+// Sees every picture of a video stream that the caller gets, for two kinds of
+// comparison with pictures of another device:
 //
-// Few frames are kept, since each may cost a seek. Not thread-safe.
+//   after a failover  The latest frames found by number are found again on the
+//                     other device, and their fingerprints compared. Few frames
+//                     are kept, since each may cost a seek. (FrameSequence
+//                     compares the frames of Next().)
+//   with a shadow     ShadowFeed reports each picture to bulkheadd
+//                     (HostOptions::shadow).
+//
+// Owned by the VideoSession. Not thread-safe.
 class Witness {
  public:
   using Find = std::function<Result<FrameFinder::Found>(uint64_t)>;
 
-  // `may_move` says whether the caller named another device for the case that
-  // this one fails.
+  // `may_move` is true if the caller has named a device on_failure.
   explicit Witness(bool may_move) : keeps_(may_move) {
     if (may_move) hasher_ = PictureHasher::WithRandomKey();
   }
 
-  // Returns what fingerprints are made with, if the claims of workers are not
-  // enough; else null.
+  // Returns the hasher for fingerprints, or null if the fingerprints that
+  // workers claim are enough. They are not enough to compare two devices.
   const PictureHasher* hasher() const { return hasher_ ? &*hasher_ : nullptr; }
-  // Shows each picture to the shadow as well; `feed` may be null.
+  // Reports all pictures to `feed` from now on. It is null without a shadow.
   void Accompany(std::unique_ptr<ShadowFeed> feed) {
     shadow_ = std::move(feed);
   }
 
-  // Begins a call of the application that asks for frames by number. They are
-  // kept by Delivered(), at its end.
+  // Begins a call of the application that asks for frames by number.
   void Begin() { found_.clear(); }
-  // Takes a frame of a worker of `backend` that the call has found.
+  // Takes a frame that the call has found, with a worker of `backend`.
   void Found(const FoundFrame& frame, const std::string& backend);
+  // Ends the call successfully. Only then are the frames of Found() kept.
   void Delivered();
-  // Takes a frame of Next(), and the end of the stream after `frames` frames.
+  // Takes a frame of Next(), with its number and the backend of its worker.
   void Passed(const worker_link::PublishedFrame& frame, uint64_t number,
               const std::string& backend);
+  // Takes the end of the stream, which Next() has reached after `frames`
+  // frames.
   void Ended(uint64_t frames);
 
-  // Records that another device gives the frames from now on. Forgets what was
-  // found and not delivered.
+  // Records that all later frames come from another device. Forgets the frames
+  // of the present call.
   void ChangeDevice();
-  // Has `find` find the kept frames again if the device has changed, and
-  // compares them, once. After an error it does so again.
+  // After a change of the device, has `find` find the kept frames again, and
+  // compares them. Returns nullopt if there is nothing to compare, or if they
+  // were compared before. After an error, the next call compares again.
   Result<std::optional<Comparison>> Compare(const Find& find);
 
  private:
@@ -68,12 +74,12 @@ class Witness {
     uint64_t fingerprint;
   };
 
-  // Set if pictures may have to be compared with another device's.
+  // Set if the caller has named a device on_failure.
   std::optional<PictureHasher> hasher_;
-  bool keeps_;  // another device may yet have to be compared
-  std::vector<Print> found_;
-  std::deque<Print> latest_;
-  bool other_device_ = false;
+  bool keeps_;  // frames are kept, since the device may still change
+  std::vector<Print> found_;            // frames of the present call
+  std::deque<Print> latest_;            // frames of the latest calls
+  bool other_device_ = false;           // latest_ has yet to be compared
   std::unique_ptr<ShadowFeed> shadow_;  // null if the stream has no shadow
 };
 

@@ -11,7 +11,8 @@
 namespace bulkhead::supervisor_link {
 namespace {
 
-// Fails only if the counter is full, and the eventfd is readable then as well.
+// Makes the eventfd readable. The write fails only if the counter is full, and
+// then the eventfd is readable already.
 void Signal(int event) {
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t put = ::write(event, &one, sizeof(one));
@@ -28,7 +29,7 @@ std::shared_ptr<CancelSignal> CancelSignal::Of(
 CancelSignal::CancelSignal() : owner_(::getpid()) {}
 
 void CancelSignal::Raise() {
-  // The memory is the fork's own, and its eventfd the parent's.
+  // A fork has a copy of the word, but shares the eventfd with its parent.
   if (::getpid() != owner_) return;
   const int error = errno;
   ++raisers_;
@@ -59,7 +60,8 @@ CancelSignal::Watch::Watch(CancelSignal* signal) : signal_(signal) {
       return;
     }
     signal_->event_ = event;
-    // Raise() writes the word before it looks for the eventfd.
+    // Raise() sets raised_ before it reads event_. So if a Raise() came too
+    // early to see this eventfd, raised_ is set here.
     if (signal_->raised_ != 0) Signal(event);
   }
   ++signal_->watchers_;
@@ -71,8 +73,9 @@ CancelSignal::Watch::~Watch() {
   std::lock_guard lock(signal_->mutex_);
   if (--signal_->watchers_ > 0) return;
   signal_->event_ = -1;
-  // A signal handler of this thread has returned by now, and another thread is
-  // only about to write.
+  // Waits until no thread is inside Raise(), which could still write to fd_.
+  // This is short, since a Raise() only writes. A signal handler of this thread
+  // cannot be inside Raise() now.
   while (signal_->raisers_ > 0) ::sched_yield();
   ::close(fd_);
 }

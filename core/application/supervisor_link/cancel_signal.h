@@ -16,23 +16,25 @@
 
 namespace bulkhead::supervisor_link {
 
-// Makes a thread that waits inside a call of the library end the call. The
-// state is one word of memory, on which a thread that waits for a worker sleeps
-// beside what it waits for (word()). A thread that waits for bulkheadd, with
-// poll(), has an eventfd for as long as that takes (Watch).
+// A signal by which one thread of the application ends a call of the library in
+// which another thread waits. The state is one word of memory, a futex. A
+// thread that waits for a worker sleeps on this futex (word()) and on those of
+// the worker at the same time. A thread that waits for bulkheadd uses poll(),
+// and needs a descriptor: a Watch makes an eventfd for the time of the wait.
 //
 //   const CancelSignal::Watch watch(cancel);
 //   ... poll watch.fd() ...
 //   if (cancel.Take()) return Cancelled();
 //
-// A signal that comes between two waits is not lost.
+// A signal that is raised while no thread waits is not lost: the next wait ends
+// at once.
 //
-// Raise() may be called on any thread and in a signal handler; the rest on
-// threads that are inside a call of a session or a Host.
+// Raise() may be called on any thread and in a signal handler. The other
+// functions are for threads that are inside a call of a session or a Host.
 class CancelSignal {
  public:
-  // A descriptor that is readable once the signal is raised. Threads that wait
-  // at the same time share it.
+  // A descriptor that is readable once the signal is raised. Watches of one
+  // signal that exist at the same time share the descriptor.
   class Watch {
    public:
     // Watches nothing if `signal` is null.
@@ -43,7 +45,7 @@ class CancelSignal {
 
     // Returns -1 if nothing is watched.
     int fd() const { return fd_; }
-    // Fails with kResourceExhausted if there is no descriptor left.
+    // Returns kResourceExhausted if no descriptor was left.
     const Status& status() const { return status_; }
 
    private:
@@ -52,22 +54,25 @@ class CancelSignal {
     Status status_;
   };
 
-  // Returns the signal of a caller's Cancellation, or a new one without that.
+  // Returns the signal of the caller's Cancellation. Returns a new signal if
+  // the caller has none.
   static std::shared_ptr<CancelSignal> Of(
       const std::optional<Cancellation>& cancellation);
-  // Returns the signal of a caller's Cancellation, or null without that.
+  // Returns the signal of the caller's Cancellation, or null if the caller has
+  // none.
   static CancelSignal* In(const std::optional<Cancellation>& cancellation) {
     return cancellation ? cancellation->signal_.get() : nullptr;
   }
 
   CancelSignal();
 
-  // Does nothing in a fork().
+  // Raises the signal. Does nothing in a forked child.
   void Raise();
-  // Returns true if the signal was raised since the last Take(). The caller
-  // then returns Cancelled() from the call of the application.
+  // Clears the signal, and returns whether it was raised. If so, the caller
+  // ends the application's call with Cancelled().
   bool Take();
-  // The word that ends a wait while the signal is raised.
+  // Returns the futex word for ipc::Waiter, which ends a wait while the signal
+  // is raised.
   ipc::WatchedWord word() const {
     return {.word = &raised_,
             .means = ipc::Wake::kInterrupted,
@@ -77,16 +82,17 @@ class CancelSignal {
  private:
   const pid_t owner_;
   std::atomic<uint32_t> raised_ = 0;
-  // Calls of Raise() that may be about to use event_. It is closed only while
-  // there is none, since its number may then be another file's.
+  // The number of Raise() calls that may be about to write to event_. The
+  // eventfd is closed only while the number is 0: a later write could reach
+  // another file that has got the same descriptor number.
   std::atomic<uint32_t> raisers_ = 0;
-  std::atomic<int> event_ = -1;
+  std::atomic<int> event_ = -1;  // the eventfd; -1 while there is no Watch
   // Protects watchers_, and opening, draining and closing event_.
   std::mutex mutex_;
   int watchers_ = 0;
 };
 
-// Returns the error of a call that was ended by its caller.
+// Returns kCancelled, the error of a call that the application has ended.
 Status Cancelled();
 
 }  // namespace bulkhead::supervisor_link

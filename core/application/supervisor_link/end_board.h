@@ -14,13 +14,17 @@
 
 namespace bulkhead::supervisor_link {
 
-// The memory in which one bulkheadd shows the ends of workers
-// (core/control/session_ends.h), and who has which place in it. Owned by the
-// link to that bulkheadd and by every place. Thread-safe.
+// The shared memory in which one bulkheadd shows which workers have ended
+// (core/control/session_ends.h). It is an array of futex words, called places.
+// Each session takes a place, whose word bulkheadd sets when the session's
+// worker has ended. A thread that waits for a worker sleeps on this word too.
+//
+// Thread-safe. Shared by SupervisorConnections and every Place, so that a Place
+// stays valid after its bulkheadd was replaced.
 class EndBoard : public std::enable_shared_from_this<EndBoard> {
  public:
-  // The place of one session, free again once it is destroyed. An empty place
-  // says nothing. Movable, not thread-safe.
+  // The place of one session, which is free again once this object is
+  // destroyed; or, if empty, no place. Movable, not thread-safe.
   class Place {
    public:
     Place() = default;
@@ -34,10 +38,11 @@ class EndBoard : public std::enable_shared_from_this<EndBoard> {
     ~Place();
 
     explicit operator bool() const { return board_ != nullptr; }
+    // Returns the index of the word; kMostSessionEnds if empty.
     uint32_t number() const { return number_; }
-    // The word that ends a wait for the worker of `session`.
+    // Returns the word that ends a wait when the worker of `session` has ended.
     ipc::WatchedWord WorkerOf(uint64_t session) const;
-    // The word that ends a wait for anything of that bulkheadd.
+    // Returns the word that ends a wait when bulkheadd has ended.
     ipc::WatchedWord Supervisor() const;
 
    private:
@@ -51,10 +56,11 @@ class EndBoard : public std::enable_shared_from_this<EndBoard> {
 
   static Result<std::shared_ptr<EndBoard>> Create();
 
-  // Returns an empty place if all are taken.
+  // Takes a free place. Returns an empty Place if all are taken.
   Place Take();
-  // Returns the descriptor to send to bulkheadd, and closes it.
+  // Returns the descriptor of the memory, to send to bulkheadd.
   int fd() const { return region_.fd(); }
+  // Closes the descriptor, once it was sent. The memory stays mapped.
   void CloseDescriptor() { region_.CloseDescriptor(); }
 
  private:
@@ -64,9 +70,11 @@ class EndBoard : public std::enable_shared_from_this<EndBoard> {
   }
 
   ipc::OwnedRegion region_;
-  // Atomics instead of a mutex, which a fork() might leave locked.
+  // True for each place that is taken. Atomics instead of a mutex, which a
+  // fork() might leave locked.
   std::array<std::atomic<bool>, kMostSessionEnds> taken_{};
-  // A place is taken again as late as possible.
+  // The place at which the next search for a free place begins. It goes round,
+  // so that a place is reused as late as possible.
   std::atomic<uint32_t> next_ = 0;
 };
 

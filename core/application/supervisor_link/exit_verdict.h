@@ -7,19 +7,21 @@
 
 namespace bulkhead::supervisor_link {
 
-// The answer of bulkheadd to an ObservedExit: how a worker ended, and whom the
+// The answer of bulkheadd to an ObservedExit: how a worker ended, and what the
 // end is counted against (core/supervisor/README.md, "Whose fault an end was").
 struct ExitVerdict {
   ExitReport report;
-  // Something is to blame: the input, the device or the backend. Otherwise the
-  // end is nobody's fault and counts against nothing.
+  // True if the input, the device or the backend is to blame. False if the end
+  // counts against nothing, for example because another program killed the
+  // worker.
   bool blamed = false;
   bool input_to_blame = false;
   bool device_to_blame = false;
-  // The number of workers, over all sessions, that the input has ended at this
+  // The number of workers, in all sessions, that the input has ended at this
   // position, as far as bulkheadd remembers.
   uint32_t deaths_here = 0;
-  // Other workers had taken the tasks that the worker's backend may have.
+  // True if the worker could not start a process or thread, because the other
+  // workers of its backend had used up the backend's limit of tasks.
   bool lacked_tasks = false;
 };
 

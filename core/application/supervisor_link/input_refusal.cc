@@ -12,7 +12,8 @@ namespace bulkhead::supervisor_link {
 
 namespace {
 
-// Hashes each text after its length, so that no two lists give the same bytes.
+// Returns a hash of all arguments. The length of each text is hashed before the
+// text, so that different arguments never give the same sequence of bytes.
 std::string KeyOf(
     const std::string& identity, const std::vector<int64_t>& numbers,
     const std::vector<std::pair<std::string, std::string>>& texts) {
@@ -34,6 +35,7 @@ std::string KeyOf(
   return digest.Finish();
 }
 
+// Returns the names of the deadlines that apply at this position.
 std::string DeadlinesAt(const InputPosition& position) {
   switch (position.step) {
     case InputPosition::Step::kOpening:

@@ -7,17 +7,18 @@
 
 namespace bulkhead::supervisor_link {
 
-// The programs of one installation: bulkheadd, and those that it starts. They
-// are opened once, when a Host is created. So an upgrade of the installed files
-// does not reach a running application: a bulkheadd that has to be replaced
-// later is the same program again, and speaks the protocol of the library that
-// is in memory.
+// The programs of one installation: bulkheadd, the reaper and the worker. Their
+// files are opened once, when a Host is created, and started by descriptor. So
+// an upgrade of the installed files does not reach a running application: if
+// bulkheadd dies, the same version is started again, which speaks the protocol
+// of the library in memory.
 //
-// A program that cannot be opened has the descriptor -1. Whoever needs it then
-// uses its path, which fails with the reason. Immutable, so any thread may read
-// it. The descriptors are close-on-exec.
+// A file that cannot be opened has the descriptor -1. The program is then
+// started by its path, which fails with the reason. The descriptors are
+// close-on-exec. Immutable, so any thread may read the object.
 class InstalledPrograms {
  public:
+  // Opens the programs in `directory`, the libexec directory.
   explicit InstalledPrograms(std::string directory);
 
   const std::string& directory() const { return directory_; }

@@ -29,6 +29,8 @@ Result<InterruptibleTurn> InterruptibleTurn::Create() {
 
 std::optional<InterruptibleTurn::Held> InterruptibleTurn::Take(
     int interrupt_fd) const {
+  // The read takes the turn: it sets the eventfd from 1 to 0. It fails (EAGAIN)
+  // while another thread has the turn.
   uint64_t turn = 0;
   while (::read(event_.get(), &turn, sizeof(turn)) < 0) {
     pollfd waiting[] = {{.fd = event_.get(), .events = POLLIN, .revents = 0},
@@ -37,6 +39,11 @@ std::optional<InterruptibleTurn::Held> InterruptibleTurn::Take(
     if (waiting[1].revents != 0) return std::nullopt;
   }
   return Held(event_.get());
+}
+
+bool IsInterrupted(int interrupt_fd) {
+  pollfd raised = {.fd = interrupt_fd, .events = POLLIN, .revents = 0};
+  return ::poll(&raised, 1, 0) > 0;
 }
 
 }  // namespace bulkhead::supervisor_link

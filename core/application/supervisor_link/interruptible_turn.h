@@ -9,18 +9,21 @@
 
 namespace bulkhead::supervisor_link {
 
-// A mutex for which a thread waits until it is free or until Cancel() ends the
-// call of that thread. A mutex of the C++ library cannot be waited for together
-// with a descriptor; this one is an eventfd, which is readable while nobody has
-// the turn.
+// A mutex whose Take() can be interrupted: a thread waits until the mutex is
+// free or until a given descriptor is readable, for example the descriptor of a
+// CancelSignal::Watch. A std::mutex cannot be waited for together with a
+// descriptor, so this mutex is an eventfd, which is readable while no thread
+// has the turn.
 //
-//   auto held = turn.Take(cancel.fd());
-//   if (!held) return ...;
+//   auto held = turn.Take(watch.fd());
+//   if (!held) return ...;  // interrupted
 //
-// Thread-safe. Whoever has the turn must bound the time.
+// To have the turn means to hold the mutex. Thread-safe. A thread that has the
+// turn must give it back within a bounded time.
 class InterruptibleTurn {
  public:
-  // Gives the turn back when it is destroyed. Must not outlive the turn.
+  // Gives the turn back when it is destroyed. Must not outlive the
+  // InterruptibleTurn.
   class Held {
    public:
     Held(Held&& other) noexcept : event_(std::exchange(other.event_, -1)) {}
@@ -36,8 +39,8 @@ class InterruptibleTurn {
 
   static Result<InterruptibleTurn> Create();
 
-  // Returns nullopt once `interrupt_fd` is readable, unless the turn is free;
-  // -1 is for none.
+  // Waits for the turn. Returns nullopt if `interrupt_fd` becomes readable
+  // before the turn is free. With -1, the wait cannot be interrupted.
   std::optional<Held> Take(int interrupt_fd) const;
 
  private:
@@ -45,5 +48,9 @@ class InterruptibleTurn {
 
   ipc::UniqueFd event_;
 };
+
+// Returns whether `interrupt_fd` is readable, that is, whether the thread must
+// end its call. Returns false for -1.
+bool IsInterrupted(int interrupt_fd);
 
 }  // namespace bulkhead::supervisor_link

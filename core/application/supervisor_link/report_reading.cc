@@ -11,7 +11,7 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// bulkheadd has checked them.
+// Returns the capabilities, which bulkheadd has validated.
 DeviceCapabilities CapabilitiesOf(schema::KnownDevice::Reader device) {
   TextBudget budget;
   return ReadCapabilities(device.getCapabilities(), nullptr, budget)

@@ -13,20 +13,22 @@
 
 namespace bulkhead::supervisor_link {
 
-// Assigns counters to the sessions of a host. The counters lie in memory that
-// bulkheadd reads. Thread-safe.
+// Assigns a counter (core/control/session_counters.h) to each session of a
+// Host. The counters lie in shared memory that bulkheadd reads for operators.
+// Thread-safe. Owned by SupervisorLink and by every Lease.
 class SessionCounting : public std::enable_shared_from_this<SessionCounting> {
  public:
-  // One session's counter, which is free again once the lease is destroyed.
-  // Nobody reads what a session beyond kMaxCountedSessions counts. Movable.
+  // The counter of one session. It is free again once the lease is destroyed.
+  // If kMaxCountedSessions sessions have counters, further sessions share one
+  // that nobody reads. Movable.
   class Lease {
    public:
     Lease(Lease&&) = default;
     Lease& operator=(Lease&&) = delete;
     ~Lease();
 
-    // Returns the number by which bulkheadd finds the counter;
-    // kMaxCountedSessions if nobody reads it.
+    // Returns the index of the counter in the shared memory;
+    // kMaxCountedSessions for the counter that nobody reads.
     uint32_t place() const { return place_; }
     // Valid as long as the lease.
     SessionCounter& counter() const { return counting_->At(place_); }
@@ -42,6 +44,7 @@ class SessionCounting : public std::enable_shared_from_this<SessionCounting> {
 
   static Result<std::shared_ptr<SessionCounting>> Create();
 
+  // Assigns a free counter, set to 0.
   Lease Take();
   // Returns the descriptor of the memory, to send to bulkheadd.
   int fd() const { return region_.fd(); }
@@ -52,8 +55,9 @@ class SessionCounting : public std::enable_shared_from_this<SessionCounting> {
   SessionCounter& At(uint32_t place);
 
   ipc::OwnedRegion region_;
-  SessionCounter unread_ = {};
-  // Atomics instead of a mutex, which a fork() might leave locked.
+  SessionCounter unread_ = {};  // shared by sessions without their own counter
+  // True for each index whose counter is assigned. Atomics instead of a mutex,
+  // which a fork() might leave locked.
   std::array<std::atomic<bool>, kMaxCountedSessions> taken_{};
 };
 

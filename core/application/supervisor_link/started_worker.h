@@ -14,29 +14,31 @@
 
 namespace bulkhead::supervisor_link {
 
-// The request of a session to bulkheadd for a worker.
+// The request of a session for a worker, as bulkheadd gets it.
 struct SessionRequest {
   std::string device;
-  bool audio;              // the session decodes audio, else video
-  bool alone;              // the worker must serve no other session
+  bool audio;              // true: audio; false: video
+  bool alone;              // the worker may serve no other session
   std::string input;       // InputKey() of the input and the options
   std::string path;        // the name of the input, for people
-  uint32_t counter;        // place of the session among the session counters
+  uint32_t counter;        // SessionCounting::Lease::place()
   uint64_t worker_bytes;   // Limits::worker_bytes
   uint64_t session_bytes;  // Limits::session_bytes
-  // The memory and the media that the worker gets, as
+  // The descriptors of the memory and the media for the worker, as
   // WorkerChannel::descriptors() returns them.
   std::vector<int> memory = {};
-  bool served = false;  // the last is a window to the media
-  // The session whose worker delivered something before it died, and the number
-  // of the bulkheadd that numbered it; 0 if there is none. That session's
-  // version of the backend is preferred.
+  bool served = false;  // the last descriptor is a window to the media
+  // The earlier session that this session continues because its worker died;
+  // 0 if there is none, or if it had delivered nothing. bulkheadd prefers the
+  // version of the backend that the earlier session used.
   uint64_t continues = 0;
+  // The generation of the bulkheadd that numbered the earlier session.
   uint64_t continues_generation = 0;
-  // Called if the backend does not run and declares what it decodes, with the
-  // name of another device whose worker can say what the input is. Unless it
-  // returns OK, the backend is not started, and the session fails with that
-  // error. Empty: the backend is started.
+  // Decides whether a backend is started for this input. Called only if the
+  // backend does not run and declares which media it decodes. `describer` is
+  // the name of another device, whose worker can describe the input. If `vet`
+  // returns an error, the backend is not started and the session fails with
+  // that error. If `vet` is empty, the backend is always started.
   std::function<Status(const std::string& describer)> vet = {};
 };
 
@@ -48,15 +50,15 @@ struct StartedWorker {
   uint32_t device_ordinal = 0;  // number of the device within the backend
   pid_t pid = 0;                // in the application's pid namespace
   bool shared = false;          // the worker may serve other sessions too
-  EndBoard::Place end;          // where bulkheadd shows the worker's end
-  // Why the worker got neither memory nor media; OK if it got them. Its code
-  // says what became of the worker, as SessionStarted.unattached does.
+  EndBoard::Place end;          // the word that shows the worker's end
+  // OK if the worker got its memory and the media; if not, the reason. The code
+  // says in which state the worker is (SessionStarted.unattached).
   Status attached;
-  // The positions at which the input is refused, because it has ended too many
-  // workers of the backend there.
+  // The positions at which the input has ended too many workers of the backend,
+  // so that no further worker is tried there.
   std::vector<PoisonedPosition> poisoned;
-  // The number of the bulkheadd that numbered the session: each bulkheadd
-  // numbers its sessions anew.
+  // The generation of the bulkheadd that numbered the session
+  // (SupervisorConnections). Each bulkheadd numbers its sessions anew.
   uint64_t generation = 0;
 };
 

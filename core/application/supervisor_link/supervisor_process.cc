@@ -35,8 +35,8 @@ constexpr int kControlFd = 3;
 constexpr int kLifelineFd = 4;
 constexpr int kFirstOther = kLifelineFd + 1;
 
-// The data that the application shares with the two short-lived clones, which
-// run in the same address space.
+// The data of one start. Both clones run in the address space of the
+// application. They read the data, and write the last two members.
 struct Spawn {
   const char* path;
   int program_fd;
@@ -51,36 +51,37 @@ struct Spawn {
 };
 
 // Clones a process that shares the address space, as vfork() does. The caller
-// sleeps until it has ended or executes a program.
+// sleeps until the clone has ended or executes a program.
 int Clone(int (*function)(void*), char* stack_top, Spawn* spawn) {
   constexpr int kFlags = CLONE_VM | CLONE_VFORK;
 #ifdef __SANITIZE_THREAD__
-  // ThreadSanitizer takes clone() for a fork(), and no longer watches the
-  // thread that calls it. It does not know the function's other name.
+  // ThreadSanitizer intercepts clone() as if it were fork(), and then no longer
+  // watches the calling thread. It does not intercept __clone().
   return ::__clone(function, stack_top, kFlags, spawn);
 #else
   return ::clone(function, stack_top, kFlags, spawn);
 #endif
 }
 
-// Ends a clone. At _exit(), a sanitizer would look for what the application
-// has not freed.
+// Ends a clone. A plain _exit() would make a sanitizer report the memory that
+// the application has not freed.
 [[noreturn]] void EndClone(int code) {
   for (;;) ::syscall(SYS_exit_group, code);
 }
 
-// dup2() of two different descriptors, in a clone. ThreadSanitizer, which sees
-// dup2() but not the clone, would take `from` for the descriptor that another
-// thread of the application has under this number.
+// Makes `to` a copy of a different descriptor `from`, as dup2() does, in a
+// clone. ThreadSanitizer sees dup2(), but not that a clone calls it. It would
+// take the numbers for descriptors of the application.
 int Duplicate(int from, int to) {
   return static_cast<int>(::syscall(SYS_dup3, from, to, 0));
 }
 
+// Runs in the inner clone, which becomes bulkheadd.
 int RunDaemon(void* argument) {
   auto* spawn = static_cast<Spawn*>(argument);
   ::setsid();
-  // Moves the descriptors out of the way first: in an application that closed
-  // its standard descriptors they may have the numbers 0 to 4.
+  // Moves the descriptors to higher numbers first: in an application that has
+  // closed its standard descriptors they may have the numbers 0 to 4.
   const int control = ::fcntl(spawn->control_fd, F_DUPFD, kFirstOther);
   const int lifeline = ::fcntl(spawn->lifeline_fd, F_DUPFD, kFirstOther);
   const int null = ::fcntl(spawn->null_fd, F_DUPFD, kFirstOther);
@@ -97,7 +98,8 @@ int RunDaemon(void* argument) {
     spawn->error = errno;
     EndClone(127);
   }
-  // Closes all others but the program, which is close-on-exec.
+  // Closes all descriptors above the lifeline except the program, which is
+  // close-on-exec.
   if (program > kFirstOther) {
     ::syscall(SYS_close_range, kFirstOther, program - 1, 0U);
   }
@@ -109,8 +111,8 @@ int RunDaemon(void* argument) {
     ::syscall(SYS_execveat, program, "", spawn->argv, spawn->environment,
               AT_EMPTY_PATH);
   }
-  // A script cannot be executed by a descriptor that its interpreter will not
-  // have.
+  // ENOENT means that the program is a script: its interpreter would open it by
+  // the descriptor, which exec has closed. So it is started by its path.
   if (program < 0 || errno == ENOENT) {
     ::execve(spawn->path, spawn->argv, spawn->environment);
   }
@@ -118,18 +120,23 @@ int RunDaemon(void* argument) {
   EndClone(127);
 }
 
+// Runs in the outer clone, which starts the inner one and ends at once, so that
+// the application is not the parent of bulkheadd.
 int RunIntermediate(void* argument) {
   auto* spawn = static_cast<Spawn*>(argument);
+  // Returns once the inner clone has executed bulkheadd or failed.
   const int pid = Clone(RunDaemon, spawn->daemon_stack_top, spawn);
   if (pid < 0) spawn->error = errno;
   spawn->daemon_pid = pid;
   EndClone(0);
 }
 
-// bulkheadd needs this many for itself. It could not even say what it lacks.
+// The fewest descriptors with which bulkheadd can at least report that it lacks
+// descriptors.
 constexpr rlim_t kFewestFiles = 32;
 
-// bulkheadd inherits the limits of the application and raises the soft ones.
+// Checks the hard limit on open files. bulkheadd inherits the limits of the
+// application, and raises the soft ones to the hard ones.
 Status CheckFileLimit() {
   rlimit files;
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0 ||
@@ -151,8 +158,8 @@ Status CannotOpen(const std::string& what) {
       "cannot open " + what + ": " + std::generic_category().message(error));
 }
 
-// Returns both ends of a pipe whose numbers are 3 or higher: the one for
-// bulkheadd, and the application's.
+// Returns both ends of a pipe: the end for bulkheadd, and the application's
+// end, whose number is 3 or higher.
 Result<std::pair<ipc::UniqueFd, ipc::UniqueFd>> MakeLifeline() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return CannotOpen("a pipe");
@@ -161,8 +168,9 @@ Result<std::pair<ipc::UniqueFd, ipc::UniqueFd>> MakeLifeline() {
   if (low.get() > STDERR_FILENO) {
     return std::pair(std::move(theirs), std::move(low));
   }
-  // The application has closed its standard descriptors, and may open others
-  // in their place.
+  // The application has closed a standard descriptor, and the end has got its
+  // number. The application may replace this descriptor later, so the end is
+  // moved to a higher number.
   ipc::UniqueFd ours(::fcntl(low.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (!ours) return CannotOpen("a pipe");
   return std::pair(std::move(theirs), std::move(ours));
@@ -227,10 +235,12 @@ Result<SupervisorProcess> StartSupervisor(const std::string& path,
   const int clone_error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) return CannotStart(path, clone_error);
+  // Reaps the outer clone, which has ended.
   while (::waitpid(pid, nullptr, __WCLONE) < 0 && errno == EINTR) {
   }
   if (spawn.error != 0) return CannotStart(path, spawn.error);
-  // Without one, as where no descriptor is left, the process is not reaped.
+  // The pidfd is for ReapIfChild(). If no descriptor is left, bulkheadd is
+  // never reaped.
   ipc::UniqueFd pidfd(
       static_cast<int>(::syscall(SYS_pidfd_open, spawn.daemon_pid, 0)));
   return SupervisorProcess{spawn.daemon_pid, std::move(sockets.first),
@@ -243,7 +253,7 @@ void ReapIfChild(const SupervisorProcess& process,
   const auto id = static_cast<id_t>(process.pidfd.get());
   if (!process.pidfd) return;
   siginfo_t ended = {};
-  // Fails unless bulkheadd is a child.
+  // This call fails if bulkheadd is not a child. If it has ended, reaps it.
   if (::waitid(kPidfd, id, &ended, WEXITED | WNOHANG | __WALL) != 0) return;
   if (ended.si_pid != 0) return;
   const ipc::Deadline deadline = ipc::Deadline::After(patience);

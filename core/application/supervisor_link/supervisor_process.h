@@ -11,36 +11,39 @@
 
 namespace bulkhead::supervisor_link {
 
-// A running bulkheadd, as the application sees it. The application is not its
-// parent and need not reap it, unless the kernel makes it the parent of
-// bulkheadd: an application that is pid 1, or a child subreaper, inherits every
-// process below it whose parent ends.
+// A running bulkheadd, as the application sees it. Because of a double fork,
+// the application is not the parent of bulkheadd and does not reap it. The
+// exception is an application that is pid 1 or a child subreaper: the kernel
+// makes it the parent of every orphan below it, and so of bulkheadd.
 struct SupervisorProcess {
   pid_t pid = 0;
   ipc::UniqueFd control;  // a SOCK_SEQPACKET that speaks control.capnp
-  // A pipe that nobody writes. When it is closed, as at the end of the
-  // application, the kernel continues a bulkheadd that somebody has stopped.
+  // The application's end of a pipe that carries no data. The end closes with
+  // the application, at the latest. The kernel then continues (SIGCONT) a
+  // bulkheadd that somebody has stopped, so that it can end too.
   ipc::UniqueFd lifeline;
   ipc::UniqueFd pidfd;
 };
 
-// Reaps a bulkheadd that has ended, if it became a child of the application.
-// Otherwise does nothing. Waits for its end for at most `patience`, and for no
-// other child.
+// Waits at most `patience` for the end of a bulkheadd that became a child of
+// the application, and reaps it. Does nothing if bulkheadd is not a child of
+// the application. Never reaps another child.
 void ReapIfChild(const SupervisorProcess& process,
                  std::chrono::milliseconds patience);
 
-// Starts `program`, a descriptor of the file that had the name `path` (if it is
-// -1, the file at `path`), as `bulkheadd --host PID`, with the control socket
-// as descriptor 3, the end of the lifeline as descriptor 4, stdin and stdout on
-// /dev/null and the application's stderr.
+// Starts bulkheadd as `bulkheadd --host PID`. `program` is a descriptor of the
+// program, and `path` its name; if `program` is -1, the file at `path` is
+// started. bulkheadd has the control socket as descriptor 3, its end of the
+// lifeline as descriptor 4, stdin and stdout on /dev/null, and the
+// application's stderr.
 //
-// Safe in a process with any number of threads and gigabytes of memory: two
-// nested vfork-like clones without an exit signal, so that no address space is
-// copied, no pthread_atfork handler runs, and neither SIGCHLD nor waitpid(-1)
-// of the application notices. Between clone and exec only async-signal-safe
-// calls are made. The daemon leaves the application's session, so that ^C does
-// not reach it.
+// The start is safe in a process with any number of threads and gigabytes of
+// memory. It is a double fork by two nested vfork-like clones without an exit
+// signal: no address space is copied, no pthread_atfork handler runs, and the
+// application gets no SIGCHLD and sees no child in waitpid(-1). Between clone
+// and exec only async-signal-safe calls are made. bulkheadd leaves the session
+// of the terminal, so that ^C does not reach it. An error names the program and
+// says what to do about it.
 Result<SupervisorProcess> StartSupervisor(const std::string& path, int program);
 
 }  // namespace bulkhead::supervisor_link

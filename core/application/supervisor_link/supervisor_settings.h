@@ -14,16 +14,17 @@
 
 namespace bulkhead::supervisor_link {
 
-// The settings that bulkheadd receives when it is started, also when it is
-// started again after its death. It has the fields of HostOptions, resolved.
+// The settings of a Host, which its bulkheadd receives when it is started (and
+// so does each successor). The members mean the same as in HostOptions; options
+// that the application left out have been set from environment and defaults.
 struct SupervisorSettings {
   InstalledPrograms programs{std::string()};
   discovery::PluginPath plugin_path;
   discovery::Selection selection;
   grants::GrantFiles grant_files;
-  bool eager = false;
-  SandboxTier floor = SandboxTier::kFull;
-  std::string cgroup;  // empty: bulkheadd looks for one
+  bool eager = false;  // backends start before a session needs them
+  SandboxTier floor = SandboxTier::kFull;  // the lowest acceptable tier
+  std::string cgroup;                      // empty: bulkheadd looks for one
   bool require_memory_cgroup = false;
   Deadlines deadlines;
   std::string state_directory;  // empty: nothing outlives the process
@@ -32,7 +33,8 @@ struct SupervisorSettings {
   EventObserver on_event;  // may be empty
 };
 
-// Backends that the application loads by hand.
+// A request of the application to load backends that are not on the plugin
+// path (Host::LoadBackend()).
 struct ExplicitLoad {
   std::string path;
   std::string entry_point;  // empty: all entry points of the distribution
@@ -41,7 +43,8 @@ struct ExplicitLoad {
 };
 
 // Writes the first message to a bulkheadd that has just been started. `loads`
-// are the explicit loads that earlier bulkheadds were asked for.
+// are all loads that the application has requested so far; a successor of
+// bulkheadd repeats them.
 void Write(const SupervisorSettings& settings,
            const std::vector<ExplicitLoad>& loads,
            ipc::schema::Configuration::Builder out);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/supervisor_link/supervisor_watch.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,13 +18,9 @@
 namespace bulkhead::supervisor_link {
 namespace {
 
-// A time in which this process was stopped spoils one part only.
+// A check waits in this number of parts. If this process is stopped during a
+// part, however long, only this part is used up.
 constexpr int kParts = 10;
-
-bool IsReadable(int fd) {
-  pollfd raised = {.fd = fd, .events = POLLIN, .revents = 0};
-  return ::poll(&raised, 1, 0) > 0;
-}
 
 Status GivenUp() {
   return Status(Code::kDeadlineExceeded, "the check was interrupted");
@@ -36,7 +31,8 @@ Status GivenUp() {
 Result<std::shared_ptr<SupervisorWatch>> SupervisorWatch::Of(
     pid_t pid, std::chrono::milliseconds patience) {
   ipc::UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  // One that has ended already is noticed by the first exchange.
+  // A bulkheadd that has ended already (ESRCH) is noticed by the first
+  // exchange.
   if (!pidfd && errno != ESRCH) {
     return Status(Code::kUnsupported,
                   "this kernel has no pidfd_open; Linux 5.3 is the minimum");
@@ -47,7 +43,7 @@ Result<std::shared_ptr<SupervisorWatch>> SupervisorWatch::Of(
 }
 
 Status SupervisorWatch::Check(int interrupt_fd) {
-  // Another thread may be asking, for as long as `patience_`.
+  // Waits while another thread asks, which takes up to patience_.
   const auto held = turn_.Take(interrupt_fd);
   if (!held) return GivenUp();
   const auto part = patience_ / kParts;
@@ -70,8 +66,8 @@ Status SupervisorWatch::Check(int interrupt_fd) {
       asked_ = false;
       return Status();
     }
-    // The next check waits for the answer.
-    if (IsReadable(interrupt_fd)) return GivenUp();
+    // asked_ stays true: the next check waits for the answer to this question.
+    if (IsInterrupted(interrupt_fd)) return GivenUp();
     if (received || received.error().code != ipc::Code::kDeadlineExceeded) {
       found_ = Status(Code::kBackendLost, "the supervisor bulkheadd died");
     }

@@ -13,29 +13,33 @@
 
 namespace bulkhead::supervisor_link {
 
-// Finds out whether a bulkheadd that owes an answer still serves, and ends it
-// if it does not. bulkheadd waits for nothing, so one that answers no question
-// on a connection of its own within the deadline supervisor_start hangs: it was
-// stopped, or the kernel holds it.
+// The heartbeat of one bulkheadd: asks bulkheadd a trivial question, and kills
+// it if it does not answer. bulkheadd runs an event loop that never blocks. If
+// it does not answer within the deadline supervisor_start, it hangs: somebody
+// has stopped it, or the kernel holds it. The question has its own connection.
 //
-// Shared by the threads that wait for answers of one bulkheadd. Thread-safe.
+// Each bulkheadd has its own watch, which all threads that wait for its answers
+// share. Thread-safe.
 class SupervisorWatch {
  public:
-  // Call it before the first exchange with the new bulkheadd `pid`: an answer
-  // then proves that the pid was not another process's. Fails with kUnsupported
+  // Makes a watch of the new bulkheadd `pid`. Call it before the first exchange
+  // with that bulkheadd: an answer then proves that bulkheadd was alive when
+  // its pidfd was opened, so the pidfd is not of a later process with the same
+  // pid. `patience` is the deadline supervisor_start. Returns kUnsupported
   // where the kernel has no pidfds.
   static Result<std::shared_ptr<SupervisorWatch>> Of(
       pid_t pid, std::chrono::milliseconds patience);
 
-  // Sets the connection to ask on. Call it once, before Check().
+  // Sets the connection for the questions. Call it once, before Check().
   void Ask(ipc::UniqueFd connection) { connection_ = std::move(connection); }
-  // Returns OK if bulkheadd answers. Otherwise ends it, and returns
-  // kBackendLost, with the reason if it had to be ended. Waits for `patience`,
-  // without the time for which this process itself was stopped. Returns
-  // kDeadlineExceeded, and leaves bulkheadd alone, once `interrupt_fd` is
-  // readable; -1 is for none.
+  // Asks bulkheadd and returns OK if it answers. Returns kBackendLost if
+  // bulkheadd has died. If it does not answer within `patience`, kills it and
+  // returns kBackendLost, too; the message says so. Time for which this process
+  // itself was stopped does not count. If `interrupt_fd` (-1: none) becomes
+  // readable, returns kDeadlineExceeded and does not kill bulkheadd.
   Status Check(int interrupt_fd);
-  // Ends bulkheadd, which was late, and returns the reason as `code`.
+  // Kills bulkheadd because it was late. Returns an error with `code` that says
+  // so.
   Status End(Code code) const;
 
  private:
@@ -50,10 +54,10 @@ class SupervisorWatch {
   const ipc::UniqueFd pidfd_;
   const std::chrono::milliseconds patience_;
   const InterruptibleTurn turn_;
-  // For the thread that has the turn.
+  // Used only by the thread that has turn_.
   ipc::UniqueFd connection_;
-  bool asked_ = false;  // and not answered
-  Status found_;
+  bool asked_ = false;  // a question is not answered yet
+  Status found_;        // not OK once bulkheadd is known to be lost
 };
 
 }  // namespace bulkhead::supervisor_link

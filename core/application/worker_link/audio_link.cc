@@ -81,16 +81,17 @@ Status AudioLink::Play(int64_t first_sample, int64_t count) {
 }
 
 Result<AudioEvent> AudioLink::Await() {
-  // A play has one deadline: the samples before these were progress.
+  // The previous event was progress, so it renews the deadline. Damage is no
+  // progress: a worker can report it without decoding anything.
   if (std::exchange(told_damage_, false)) {
-    // A worker that reports damage has not come further by that.
+    // The deadline stays as it is.
   } else if (deadline_) {
     link_.Renew(*deadline_, &Deadlines::frame);
   } else {
     deadline_.emplace(link_.Within(&Deadlines::frame));
   }
   for (;;) {
-    RETURN_IF_ERROR(link_.GrantFreeSlots(UINT64_MAX));
+    RETURN_IF_ERROR(link_.slots().GrantFree(UINT64_MAX));
     std::optional<AudioEvent> event;
     bool nearer = false;
     RETURN_IF_ERROR(link_.Receive(
@@ -126,7 +127,8 @@ Result<std::optional<AudioEvent>> AudioLink::AdoptEventIfValid(
     return Event(std::move(samples));
   }
   if (reply_untrusted.isLostSamples()) {
-    // Damage that an earlier play met is reported only once, so it counts too.
+    // Damage is reported only once, so a report that belongs to an earlier play
+    // must not be dropped.
     ASSIGN_OR_RETURN(LostSamples lost,
                      AdoptLostIfValid(reply_untrusted.getLostSamples()));
     told_damage_ = true;

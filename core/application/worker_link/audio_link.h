@@ -20,68 +20,77 @@
 
 namespace bulkhead::worker_link {
 
-// No stream has so many samples, and the sum of two such numbers still fits.
+// A bound that no stream reaches, in samples. The sum of two numbers up to it
+// does not overflow.
 inline constexpr int64_t kMostSamples = std::numeric_limits<int64_t>::max() / 4;
 
-// Samples in a slot that the ledger accepted: channel after channel, `count`
-// floats each.
+// Samples that the worker published and the ledger of the pool accepted. The
+// slot has `count` floats of the first channel, then of the next, and so on.
 struct PublishedSamples {
   std::shared_ptr<worker_protocol::FrameLease> lease;
   uint32_t count;
 };
-// The end of a play.
+// The end of a play (a request for samples, see Play()).
 struct SamplesEnd {
-  bool of_stream;  // true: the stream has ended; false: all samples came
+  // True if the stream has ended, false if all requested samples have come.
+  bool of_stream;
 };
+// An event of a play. Events come in the order of the stream.
 using AudioEvent = std::variant<PublishedSamples, SamplesEnd, ipc::LostSamples>;
 
-// The host's side of the conversation with a worker about a stream of audio:
-// the requests of ipc/schema/session.capnp that are for audio. Trust, failure
-// and threads are as in WorkerLink, which outlives the AudioLink.
+// The host's side of the conversation with a worker about an audio stream:
+// opens the stream, asks for samples, and validates the replies. The messages
+// are described in ipc/schema/session.capnp. Trust, failure and threads are as
+// in WorkerLink, which outlives the AudioLink.
 class AudioLink {
  public:
   explicit AudioLink(WorkerLink& link) : link_(link) {}
 
+  // Opens the stream, and returns what the worker reports about it, validated.
+  // `incarnation` is 1 for the first worker of the session.
   Result<worker_protocol::OpenedAudio> Open(const AudioOptions& options,
                                             uint32_t incarnation,
                                             const Limits& limits,
                                             const MediaInput& input);
-  // Asks for `count` samples from number `first_sample` on, and ends the
-  // previous play. The pool must be attached.
+  // Begins a play: asks for the samples [first_sample, first_sample + count).
+  // Ends the previous play. The pool must be attached.
   Status Play(int64_t first_sample, int64_t count);
-  // Grants free slots and waits for the next event of the last play. The
-  // deadline starts anew with each event but damage, and each time that the
-  // worker reports another decoded second on the way to the first sample, as
-  // long as the play has not used up the timeouts of one step
-  // (StepDeadline::kMostTimeouts).
+  // Grants free slots and waits for the next event of the latest play. A play
+  // has one deadline. It is renewed by each event except damage, and by each
+  // report that the worker is a second of audio nearer to the first sample. The
+  // number of renewals is limited (StepDeadline::kMostTimeouts).
   Result<AudioEvent> Await();
 
  private:
-  // Takes one reply to a play. Returns nullopt if the reply belongs to an
-  // earlier play, or only reports how far the worker is; then *nearer is set.
+  // Validates one reply to a play. Returns nullopt if the reply belongs to an
+  // earlier play. Returns nullopt and sets *nearer if the reply only reports
+  // how far the worker is. Damage is returned even from an earlier play,
+  // because it is reported only once.
   Result<std::optional<AudioEvent>> AdoptEventIfValid(
       ipc::schema::Reply::Reader reply_untrusted, bool* nearer);
   Result<PublishedSamples> AdoptSamplesIfValid(
       ipc::schema::PublishedSamples::Reader samples_untrusted);
+  // Checks a progress report: on its way to the first sample of the play, the
+  // worker has decoded up to this sample.
   Status CheckSkipping(int64_t reached_untrusted);
   Result<ipc::LostSamples> AdoptLostIfValid(
       ipc::schema::LostSamples::Reader lost_untrusted);
 
   WorkerLink& link_;
   CurrentPlay play_;
-  // The format of what the worker publishes; fixed by Open().
+  // Set by Open(): the size of the media, and the format of the samples.
   int64_t media_bytes_ = 0;
   uint32_t sample_rate_ = 0;
   uint32_t channels_ = 0;
-  // The samples that the worker still owes to the last play.
+  // The samples of the latest play that have yet to come: [next_, end_).
   int64_t next_ = 0;
   int64_t end_ = 0;
-  int64_t lost_until_ = 0;  // the end of the damage that was reported
-  bool skipping_ = false;   // the worker has reported how far it is
-  int64_t reached_ = 0;     // the sample that the worker reported last
-  std::optional<worker_protocol::StepDeadline>
-      deadline_;              // of the play, from its first wait on
-  bool told_damage_ = false;  // the last event was damage
+  int64_t lost_until_ = 0;  // the sample after all damage reported so far
+  bool skipping_ = false;   // a progress report has come in this play
+  int64_t reached_ = 0;     // the sample in the latest progress report
+  // The deadline of the play, set at its first wait.
+  std::optional<worker_protocol::StepDeadline> deadline_;
+  bool told_damage_ = false;  // the latest event was damage
 };
 
 }  // namespace bulkhead::worker_link

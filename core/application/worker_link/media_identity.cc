@@ -10,7 +10,7 @@
 namespace bulkhead::worker_link {
 namespace {
 
-// The most bytes to hash, which takes about 5 ms.
+// The most bytes that are hashed. That takes about 5 ms.
 constexpr size_t kMaxHashedBytes = size_t{1} << 20;
 
 }  // namespace

@@ -10,17 +10,20 @@
 
 namespace bulkhead::worker_link {
 
-// Identities by which the bytes of a source are recognised: equal for the same
-// state of the same bytes. The three kinds are never equal to one another.
+// The identity of a source is a text by which Bulkhead recognises the same
+// bytes again, for example an input that has killed workers. Sources with equal
+// identities have the same bytes. Sources of different kinds (file, named
+// bytes, memory) never have equal identities.
 
-// Returns the identity of a file in its present state.
+// Returns the identity of a file in its present state: device, inode, size and
+// time of modification.
 std::string IdentityOf(const struct stat& file);
-// Returns the identity of bytes that a reader of the application has. The
-// application vouches that the name always means the same bytes.
+// Returns the identity of bytes to which the application has given a name. The
+// application guarantees that the name always means the same bytes.
 std::string IdentityOf(const std::string& name, int64_t bytes);
-// Returns the identity of bytes in memory: a hash of their content. Content of
-// more than 1 MiB would take too long to hash. Such content, and empty content,
-// gets a new identity each time.
+// Returns the identity of bytes in memory: a hash of the content. Content of
+// more than 1 MiB would take too long to hash, so it gets a new identity each
+// time. Empty content stands for unknown bytes and gets a new identity too.
 std::string IdentityOf(std::span<const std::byte> content);
 
 }  // namespace bulkhead::worker_link

@@ -15,9 +15,9 @@
 namespace bulkhead::worker_link {
 namespace {
 
-// The longest name of a file.
+// The most bytes of a file name, and of a path, on Linux. Requests contain
+// both, so they must be bounded.
 constexpr size_t kMostHintBytes = 255;
-// The longest path of a file. Requests carry it.
 constexpr size_t kMostNameBytes = 4096;
 
 Code CodeOf(int error) {
@@ -32,8 +32,8 @@ Code CodeOf(int error) {
   }
 }
 
-// Returns what helps where there is no file of that name, because the name is a
-// URL.
+// Returns advice for a file that was not found if its name is a URL, and an
+// empty text otherwise.
 std::string AdviceFor(const std::string& name) {
   constexpr std::string_view kFile = "file://";
   const size_t scheme = name.find("://");
@@ -67,7 +67,8 @@ Result<MediaInput> MediaInput::Open(const Source& source) {
   }
   if (source.data_) return MediaInput(name, source.data_);
   auto data = std::make_shared<MediaData>();
-  // Without O_NONBLOCK a FIFO would block here before it could be refused.
+  // Without O_NONBLOCK, open() of a FIFO would block, and the FIFO could not be
+  // refused below.
   data->fd = ipc::UniqueFd(
       ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!data->fd) {
@@ -81,7 +82,7 @@ Result<MediaInput> MediaInput::Open(const Source& source) {
     return Status(Code::kInvalidArgument, name + DescribeKind(file.st_mode));
   }
   if (file.st_size == 0) {
-    // Files of /proc and /sys have contents, and no size.
+    // Files of /proc and /sys have contents, but the size 0.
     char first;
     if (::pread(data->fd.get(), &first, 1, 0) == 1) {
       return Status(Code::kInvalidArgument,
@@ -103,10 +104,10 @@ int64_t MediaInput::lost_bytes() const {
 }
 
 std::string MediaInput::name_hint() const {
-  // The extension is at the end of a name that is longer than a file's.
-  const size_t start = name_.find_last_of('/') + 1;
-  return name_.substr(
-      std::max(start, name_.size() - std::min(name_.size(), kMostHintBytes)));
+  // Keeps the end of a name that is too long, since the extension is there.
+  const size_t base = name_.find_last_of('/') + 1;
+  const size_t tail = name_.size() - std::min(name_.size(), kMostHintBytes);
+  return name_.substr(std::max(base, tail));
 }
 
 Crash::Input MediaInput::Identify() const {

@@ -15,23 +15,25 @@
 
 namespace bulkhead::worker_link {
 
-// The bytes of a source: a read-only descriptor, which workers are given, or a
-// reader of the application, which is asked on a worker's behalf.
+// The bytes of a source, in one of two forms: a file, whose read-only
+// descriptor workers get; or a reader of the application, which the library
+// calls whenever a worker needs bytes.
 struct MediaData {
   ipc::UniqueFd fd;  // invalid if `reader` has the bytes
   SourceReader reader;
-  int64_t bytes = 0;
-  std::string identity;   // see media_identity.h
+  int64_t bytes = 0;      // the size when the source was opened
+  std::string identity;   // identifies the bytes, see media_identity.h
   struct stat file = {};  // set only with a descriptor
 };
 
-// The media that a session decodes. A session keeps it open, so that each of
-// its workers sees the same bytes. Immutable.
+// The media that a session decodes. The session keeps the media open, so that
+// each of its workers sees the same bytes. Copies share the descriptor.
+// Immutable, so any thread may read it.
 class MediaInput {
  public:
-  // Returns kNotFound or kInvalidArgument if there is no file that can be read,
-  // kBadInput if the file is empty, kResourceExhausted if no descriptor is
-  // left.
+  // Opens the source. Returns kNotFound if the file does not exist,
+  // kInvalidArgument if it cannot be read, kBadInput if it is empty, and
+  // kResourceExhausted if the process has too many open files.
   static Result<MediaInput> Open(const Source& source);
 
   // Returns the descriptor, or -1 if a reader has the bytes.
@@ -39,14 +41,14 @@ class MediaInput {
   const SourceReader& reader() const { return data_->reader; }
   int64_t bytes() const { return data_->bytes; }
   const std::string& identity() const { return data_->identity; }
-  // Returns the bytes that the file has lost since it was opened; 0 if none. A
-  // reader that has fewer bytes than it said fails by itself.
+  // Returns the number of bytes by which the file has shrunk since it was
+  // opened. Returns 0 for a reader, which reports missing bytes itself.
   int64_t lost_bytes() const;
   // Returns the name of the source, for messages.
   const std::string& name() const { return name_; }
-  // Returns the base name, by which a demuxer is chosen.
+  // Returns the file's base name, whose extension helps to choose the demuxer.
   std::string name_hint() const;
-  // Describes the input in the record of a worker's exit.
+  // Returns the description of the input for a crash record.
   Crash::Input Identify() const;
 
  private:

@@ -47,6 +47,8 @@ void WriteTransform(const RandomCrop& crop, schema::Transform::Builder out) {
   place.setDown(static_cast<uint32_t>(drawn));
 }
 
+// Returns the element type that was asked for, or nullopt if the worker chooses
+// it by the depth of the pictures.
 std::optional<Dtype> WantedDtype(const VideoOptions& options) {
   switch (options.output_dtype) {
     case OutputDtype::kUint8:
@@ -64,7 +66,7 @@ schema::ElementType Wire(Dtype dtype) {
                                   : schema::ElementType::UINT8;
 }
 
-// Checks what is asked for besides native frames.
+// Checks that no option for RGB is combined with native frames.
 Status ValidateNative(const VideoOptions& options) {
   if (!options.transforms.empty()) {
     return Status(Code::kInvalidArgument,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/worker_link/stream_link.h"
 
+#include <algorithm>
+
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/step_deadline.h"
 
@@ -14,7 +16,11 @@ Status OpenStream(WorkerLink& link, worker_protocol::StreamOpening opening,
                   const std::function<Status(schema::Reply::Reader)>& take) {
   link.SetLastRequest("open");
   opening.device = link.started().device_ordinal;
-  opening.patience = link.patience();
+  // A backend may return BULKHEAD_AGAIN for half of the shortest deadline of
+  // decoding. The worker then reports the backend, before it is late itself.
+  const Deadlines& deadlines = link.deadlines();
+  opening.patience =
+      std::min({deadlines.open, deadlines.seek, deadlines.frame}) / 2;
   RETURN_IF_ERROR(link.Send(worker_protocol::OpeningWords(opening) + words,
                             [&](schema::Request::Builder request) {
                               auto open = request.initOpen();

@@ -12,27 +12,27 @@
 
 namespace bulkhead::worker_link {
 
-// The common part of VideoLink and AudioLink. Trust, failure and threads are
+// The parts that VideoLink and AudioLink share. Trust, failure and threads are
 // as in WorkerLink.
 
-// The play that a link has asked for last. A new play ends the previous one.
-// Replies of the previous play may still be under way; they are dropped after
-// the ledger has recorded the slots that they published.
+// The latest play, that is, the latest request of a link for frames or samples.
+// A new play ends the previous one. Replies to the previous play may still
+// arrive; the link drops them after the ledger has recorded their slots.
 struct CurrentPlay {
-  uint32_t epoch = 0;    // its number; of the first play 1
-  bool playing = false;  // it has not come to its end
+  uint32_t epoch = 0;    // the number of the play; 1 for the first
+  bool playing = false;  // the play has not ended yet
 };
 
-// Opens a stream on the device of the link. `fill` adds what only this kind of
-// stream has, in at most `words`. `take` validates the answer, unless the
-// answer is a failure.
+// Opens a stream on the device of the link. `fill` adds the fields that only
+// this kind of stream needs to the request, in at most `words` message words.
+// `take` validates the answer. A reported failure is returned without `take`.
 Status OpenStream(
     WorkerLink& link, worker_protocol::StreamOpening opening, size_t words,
     const std::function<void(ipc::schema::Open::Builder)>& fill,
     const std::function<Status(ipc::schema::Reply::Reader)>& take);
 
 // Returns true if the reply belongs to `play`, false if it belongs to an
-// earlier play. Ends the worker if the reply belongs to no play.
+// earlier play. Kills the worker if the reply belongs to no play.
 Result<bool> IsOf(const CurrentPlay& play, WorkerLink& link,
                   ipc::schema::Reply::Reader reply_untrusted);
 

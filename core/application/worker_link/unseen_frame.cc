@@ -48,9 +48,11 @@ Status CheckGap(const frames::Damage& gap_untrusted, int64_t media_bytes) {
 Status CheckFrame(const frames::Damage& frame_untrusted, bool lost,
                   int64_t skip_before) {
   const bool timed = frame_untrusted.pts != ipc::kNoTimestamp;
+  // A frame that is not lost may be unseen only if it is before skip_before.
   if (!lost && (!timed || frame_untrusted.pts >= skip_before)) {
     return Violation("it left out a frame that was asked for");
   }
+  // Only lost packets without a timestamp are reported several at a time.
   if (frame_untrusted.packets == 0 ||
       (frame_untrusted.packets > 1 && (timed || !lost))) {
     return Violation("it reported an impossible number of frames");

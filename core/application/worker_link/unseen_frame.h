@@ -9,27 +9,29 @@
 
 namespace bulkhead::worker_link {
 
-// A frame that the worker came across and did not publish, or a note.
+// A report about a frame that the worker met in a play (a request for frames)
+// and did not publish, or a note about a packet.
 struct UnseenFrame {
   enum class Fate {
     kSound,    // the frame is before PlayRequest::skip_before
-    kDamaged,  // the same, and parts of the picture are made up
+    kDamaged,  // before skip_before too; parts of the picture are made up
     kLost,     // the packet yielded no picture
-    // The file lacks the packets, so that the index does not have them.
+    // Frames whose packets the file lacks, so that the index lacks them too.
     kNotInIndex,
-    // No frame: something was odd at a packet whose picture is sound.
+    // A note and not a frame: a packet was odd, but no frame is lost.
     kNote,
   };
   Fate fate = Fate::kSound;
-  // Describes the frame as damage, even if it is sound; without its number.
+  // The timestamp and offset of the frame, and the sign of the damage. Set for
+  // a sound frame, too. Damage::frame is not set.
   frames::Damage damage;
 };
 
-// Checks what a worker reports of a frame in a play that leaves out what is
-// before `skip_before`. The media have `media_bytes`. The words are left to the
-// caller. An error means that the worker broke the protocol; its message is a
-// clause that begins with "it". The reader must be over private memory; call
-// inside ipc::ReadCatching.
+// Validates a report from a play with PlayRequest::skip_before = `skip_before`.
+// `media_bytes` is the size of the media. The caller adds the decoder's words.
+// An error means that the worker broke the protocol; its message is a clause
+// that begins with "it". The reader must be over private memory. Call inside
+// ipc::ReadCatching.
 Result<UnseenFrame> ValidateUnseen(
     ipc::schema::UnseenFrame::Reader frame_untrusted, int64_t skip_before,
     int64_t media_bytes);

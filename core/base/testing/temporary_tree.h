@@ -30,6 +30,7 @@ class TemporaryTree {
   }
 
   const std::string& path() const { return path_; }
+  // Returns the absolute path of `below` in the directory.
   std::string operator/(std::string_view below) const {
     return path_ + "/" + std::string(below);
   }
@@ -56,10 +57,12 @@ class TemporaryTree {
   void Remove(std::string_view below) const {
     std::filesystem::remove_all(*this / below);
   }
+  // Makes a symbolic link at `below` that points to `target`.
   void Link(const std::string& target, std::string_view below) const {
     std::filesystem::create_symlink(target, *this / below);
   }
 
+  // Opens the directory for reading.
   ipc::UniqueFd Open() const {
     return ipc::UniqueFd(
         open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -7,11 +7,11 @@
 
 namespace bulkhead {
 
-// The containers and codecs that may be parsed and decoded, for a service that
-// takes files from strangers: what is not listed never runs, however the file
-// is made. HostOptions has one for all streams of a Host; VideoOptions,
-// AudioOptions and ProbeOptions have one that narrows it further, so a name has
-// to be in both.
+// The containers and codecs that may be parsed and decoded. Meant for a service
+// that takes files from strangers: the demuxers and decoders that are not
+// listed never run, however the file is made. HostOptions::allowed holds for
+// all streams of a Host. The member `allowed` of VideoOptions, AudioOptions and
+// ProbeOptions narrows it further, so a name has to be in both.
 //
 //     auto host = *Host::Create({.allowed = AllowedMedia::Web()});
 //     auto video = host->OpenVideo(upload, {.allowed = {.codecs =
@@ -22,27 +22,31 @@ namespace bulkhead {
 // a codec by the name of the codec ("av1"), whichever decoder decodes it. Case
 // does not matter.
 //
-// A file in another container is refused with kUnsupported, which names it, as
-// soon as FFmpeg knows the container by the first bytes, before its demuxer
-// runs. (Telling goes through the probes of all containers.)
+// A file in another container is refused with kUnsupported; the message names
+// the container. This happens before its demuxer runs, as soon as FFmpeg has
+// recognised the container by the first bytes. (To recognise it, FFmpeg runs
+// the short probe functions of all containers on these bytes.)
 //
-// A stream of another codec is neither parsed nor decoded, also not while the
-// streams are probed, and to open it is kUnsupported, which names the codec; no
-// decoder of any backend is opened for it. The other streams of the file can be
-// used, and Host::Probe describes all, from what the container says alone. A
-// stream of another codec that shows itself only among the packets, as in
-// FLV and MPEG-PS, refuses the whole file. To find it before a parser runs,
-// the first 5 MB are read once more when codecs are listed.
+// A stream of another codec is neither parsed nor decoded, not even while the
+// streams are probed. Opening it fails with kUnsupported (the message names the
+// codec), and no decoder of any backend is opened for it. The other streams of
+// the file can be used, and Host::Probe describes every stream from the
+// container's header alone. In FLV and MPEG-PS a stream may appear only among
+// the packets: if its codec is not listed, the whole file is refused. To find
+// such a stream before a parser runs, the first 5 MB are read once more when
+// codecs are listed.
 //
-// Lists do not lead to further files: a file that is referred to by another, by
-// a playlist or as an external track, is never opened, whatever is allowed.
+// A file that a playlist or an external track refers to is never opened,
+// whatever the lists allow.
 //
-// Trust: the lists are enforced in the sandbox by Bulkhead's own code, which
-// has not read a byte of the file before. The host checks what the worker
-// reports against the same lists, and ends a worker that opened anything else.
+// Trust: Bulkhead's own code enforces the lists in the sandboxed worker, which
+// has them before it reads a byte of the file. The host compares the container
+// and codec that the worker reports with the same lists, and ends a worker that
+// opened another one.
 struct AllowedMedia {
-  // nullopt: all. An empty list allows nothing. At most 256 names of up to 64
-  // letters, digits and "_", "-", "+", ".", and of 2048 together.
+  // nullopt allows everything, an empty list nothing. A list has at most 256
+  // names, with 2048 characters in total. A name has up to 64 letters, digits
+  // and "_", "-", "+", ".".
   std::optional<std::vector<std::string>> containers = {};
   std::optional<std::vector<std::string>> codecs = {};
 
@@ -50,8 +54,8 @@ struct AllowedMedia {
   static AllowedMedia All() { return {}; }
   // Returns the media that today's browsers play: MP4 and MOV, WebM and
   // Matroska, Ogg, MP3, WAV, FLAC and ADTS; H.264, HEVC, VP8, VP9 and AV1; AAC,
-  // MP3, Opus, Vorbis, FLAC, and the PCM that WAV has. Not Theora, which
-  // browsers have given up, and no pictures, so no covers either.
+  // MP3, Opus, Vorbis, FLAC, and the PCM formats of WAV. Leaves out Theora,
+  // which browsers have given up, and still pictures, so also album covers.
   static AllowedMedia Web();
 };
 

@@ -37,20 +37,23 @@ struct AudioOptions {
   // nullopt: as in the stream.
   std::optional<int> sample_rate = {};
   std::optional<int> num_channels = {};
-  // kError: a call whose range holds damaged samples fails with kBadInput; the
-  // message names the samples, the time, the byte in the file and the sign
-  // (damage.h). kSkip: damaged samples are silence. Audio has no other way;
-  // both deliver the same samples otherwise.
+  // The treatment of damaged samples. kError: a call whose range holds damaged
+  // samples fails with kBadInput; the message names the samples, the time, the
+  // byte in the file and the sign (damage.h). kSkip: damaged samples are
+  // silence. Undamaged samples are the same with both. The other values are
+  // kInvalidArgument.
   OnCorrupt on_corrupt = OnCorrupt::kError;
-  // The device on which the stream goes on, as VideoOptions::on_failure.
-  // Samples are not compared (Failover::Proof::kNone).
+  // The device on which the stream continues if the backend of `device` fails
+  // for good, as VideoOptions::on_failure. The samples of the two devices are
+  // not compared (Failover::Proof::kNone).
   std::string on_failure = {};
   // Names and values for the backend; Bulkhead passes them on unread.
   std::vector<std::pair<std::string, std::string>> backend_options = {};
   // Called for each recovery, also while the file is being opened.
   RecoveryObserver recovery_observer = {};
   // Ends the opening, and later the calls of the decoder, from another thread.
-  // nullopt: only AudioDecoder::Cancel() does, so not the opening.
+  // nullopt: only AudioDecoder::Cancel() ends calls, and nothing ends the
+  // opening.
   std::optional<Cancellation> cancellation = {};
   // Narrows HostOptions::allowed for this stream.
   AllowedMedia allowed = {};
@@ -59,9 +62,8 @@ struct AudioOptions {
 // The metadata of an audio stream, from the container and the first samples.
 // The worker reported these values: the host has checked that they are
 // plausible and bounded, but they are only as true as the file and the backend.
-// Describes the audio stream that is decoded. No index is made, so
-// begin_seconds_from_content is the only member of StreamTiming that is filled
-// from the content.
+// No index is made for audio, so begin_seconds_from_content is the only member
+// of StreamTiming that comes from the content.
 struct AudioMetadata : StreamTiming {
   int stream_index = 0;
   uint32_t stream_count = 0;  // Streams of every kind in the container.
@@ -87,7 +89,7 @@ struct AudioSamples {
   std::vector<float> data;
   uint32_t channels = 0;
   uint32_t sample_rate = 0;  // In Hz.
-  double pts_seconds = 0;    // When the first sample is played.
+  double pts_seconds = 0;    // The time at which the first sample is played.
   double duration_seconds = 0;
 
   // Returns the number of samples per channel.
@@ -98,17 +100,18 @@ struct AudioSamples {
   }
 };
 
-// A run of consecutive damaged samples, or a note, as the worker reported it.
+// A run of consecutive damaged samples, or a note (an oddity that loses no
+// sample, damage.h), as the worker reported it.
 struct DamagedSamples {
   DamageKind kind = DamageKind::kDamage;
-  // Names what showed the damage of the first sample, or what the note is
-  // about.
+  // The evidence for the damage of the first sample, or the subject of the
+  // note.
   DamageSign sign = DamageSign::kUnknown;
   // The number of samples of each channel, at the delivered sample rate; 0 for
   // a note.
   uint64_t samples = 0;
-  // The number of the first one, or of the sample at which the note is; the
-  // first sample of the stream has number 0.
+  // The number of the first damaged sample, or of the sample to which a note
+  // refers; the first sample of the stream has number 0.
   uint64_t first_sample = 0;
   double begin_seconds = 0;
   double end_seconds = 0;
@@ -117,9 +120,9 @@ struct DamagedSamples {
   std::optional<int64_t> first_byte;
   std::optional<int64_t> last_byte;
   std::string backend_says;  // As in DamagedRange.
-  // True if `samples` is an estimate, because nothing in the file says how
-  // many are lost. The samples after may then have other numbers and times
-  // than in the sound file.
+  // True if `samples` is an estimate, because nothing in the file says how many
+  // are lost. The samples after the damage may then have other numbers and
+  // times than they would have in the undamaged file.
   bool estimated = false;
 };
 
@@ -130,25 +133,26 @@ struct DamagedSamples {
 //     auto audio = host->OpenAudio("clip.mp4", {.sample_rate = 16000});
 //     AudioSamples second = audio->SamplesPlayedInRange(1, 2).value();
 //
-// The samples are, bit for bit, those that the ffmpeg command decodes. Time is
-// counted in samples: sample n is played at begin_seconds + n / sample rate,
+// The samples are bit-identical to those that the ffmpeg command decodes. Time
+// is counted in samples: sample n is played at begin_seconds + n / sample rate,
 // even where the timestamps of the stream have gaps. Any range equals the same
 // part of AllSamples(), sample for sample, also when resampled.
 //
 // Samples are damaged if their packet is in the file and the decoder rejects
 // it, if libavformat stops before them, or if the header of MP4, Matroska, RIFF
-// or FLAC declares more samples than the file has. They keep their place:
-// OnCorrupt::kSkip delivers silence for them, as long as the next timestamp or
-// the codec's fixed duration of a packet says. Where neither does, the length
-// is an estimate (DamagedSamples::estimated). If a file becomes shorter while
-// it is open, its missing end is damaged too. A gap in the timestamps is a
-// note, and no silence.
+// or FLAC declares more samples than the file has. Damaged samples keep their
+// place: OnCorrupt::kSkip delivers silence for them. The length of the silence
+// comes from the next timestamp or from the codec's fixed duration of a packet;
+// where there is neither, the length is an estimate
+// (DamagedSamples::estimated). If a file becomes shorter while it is open, its
+// missing end is damaged too. A gap in the timestamps is reported as a note and
+// adds no silence.
 //
-// A range that follows the previous one goes on from there. For a range further
-// on, the samples between are decoded too, since nothing else says where a
-// sample is. A range that was decoded before is found by a seek if the codec
-// allows it (PCM, FLAC, ALAC, WavPack, MP3, Vorbis), and by decoding from the
-// beginning otherwise.
+// A range that follows the previous range continues the decoding. For a range
+// further on, the samples in the gap are decoded as well, since only decoding
+// shows how many there are. For an earlier range, the decoder seeks if the
+// codec allows it (PCM, FLAC, ALAC, WavPack, MP3, Vorbis); for other codecs it
+// decodes from the beginning.
 //
 // Not thread-safe, except for Cancel(): use one decoder from one thread at a
 // time. Movable. Samples outlive the decoder.
@@ -160,14 +164,14 @@ class AudioDecoder {
   AudioDecoder(AudioDecoder&&) noexcept;
   AudioDecoder& operator=(AudioDecoder&&) noexcept;
 
-  // Returns what is known about the stream. Starts no worker. The reference is
+  // Returns the metadata of the stream. Starts no worker. The reference is
   // valid until the decoder is destroyed or moved.
   const AudioMetadata& metadata() const;
   RecoveryStats recovery() const;
 
-  // Both calls return the errors that every call of VideoDecoder can return, in
-  // addition to those that they name; kBadInput for a range with damaged
-  // samples (AudioOptions::on_corrupt).
+  // Both calls below return the errors that they name and the errors of every
+  // call of VideoDecoder. kBadInput also means a range with damaged samples
+  // (AudioOptions::on_corrupt).
 
   // Returns the whole stream. kResourceExhausted if the samples exceed
   // Limits::session_bytes: ask for ranges.
@@ -176,19 +180,20 @@ class AudioDecoder {
   // nearest sample. A start before the beginning of the stream means the
   // beginning; no stop, or a stop after the end, means the end; start == stop
   // gives no samples. kInvalidArgument if start > stop or a bound is NaN,
-  // kOutOfRange if nothing is played in the range, kResourceExhausted as above.
+  // kOutOfRange if nothing is played in the range, kResourceExhausted as for
+  // AllSamples().
   Result<AudioSamples> SamplesPlayedInRange(
       double start_seconds, std::optional<double> stop_seconds = std::nullopt);
 
-  // Returns the damage that any call has met so far, ascending, and after it
-  // the notes (damage.h), at most a thousand of each. Complete only after the
-  // last sample was delivered.
+  // Returns the damage that any call has met so far, ascending, followed by the
+  // notes (damage.h), at most a thousand of each. The list is complete only
+  // after the last sample was delivered.
   std::vector<DamagedSamples> damage() const;
 
-  // Ends the call of this decoder that is under way on another thread, or else
-  // the next call, with kCancelled (see cancellation.h). The decoder stays
-  // usable. May be called on any thread and in a signal handler, but not while
-  // the decoder is moved or destroyed.
+  // Ends the call of this decoder that is under way on another thread with
+  // kCancelled; if there is none, ends the next call (cancellation.h). The
+  // decoder stays usable. May be called on any thread and in a signal handler,
+  // but not while the decoder is moved or destroyed.
   void Cancel();
 
   // Returns the pid of the worker as this process sees it, 0 if there is no

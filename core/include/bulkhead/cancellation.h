@@ -12,9 +12,9 @@ namespace supervisor_link {
 class CancelSignal;
 }
 
-// Ends a call that waits, from another thread or from a signal handler. For
-// calls that have no decoder yet: give one to Host::OpenVideo, Host::OpenAudio
-// or Host::Probe in their options.
+// A handle with which another thread or a signal handler ends a call that
+// waits. Needed for calls that have no decoder yet: give it to Host::OpenVideo,
+// Host::OpenAudio or Host::Probe in their options.
 //
 //     auto cancellation = Cancellation::Create().value();
 //     std::thread opener([&] {
@@ -22,28 +22,31 @@ class CancelSignal;
 //     });
 //     cancellation.Cancel();  // OpenVideo returns kCancelled
 //
-// Each Cancel() ends one call with kCancelled: the one that is under way, or
-// else the next one, so that no Cancel() comes too early or too late. Several
-// before that call ends count as one. A call that is done before it notices
-// returns its result, and the next call ends instead.
+// Each Cancel() ends exactly one call with kCancelled: the call that is under
+// way or, if there is none, the next one. So no Cancel() comes too early or too
+// late. Several Cancel() before that call ends count as one. A call that
+// finishes before it notices the Cancel() returns its result, and the next call
+// ends instead.
 //
-// A decoder keeps what it was opened with: from then on Cancel() here and
-// Cancel() of the decoder are the same. So use one Cancellation for one decoder
-// or one call of Probe at a time.
+// A decoder keeps the Cancellation that it was opened with: from then on
+// Cancellation::Cancel() and Cancel() of the decoder do the same. So use one
+// Cancellation for one decoder or one call of Probe at a time.
 //
-// How soon. A call notices while it waits for a worker or for bulkheadd. Other
-// than that it may wait for a reader of the application, which it calls no
-// further, and for the end of a worker, at most Deadlines::close.
+// Delay. A call notices a Cancel() while it waits for a worker or for
+// bulkheadd. Before it returns, it may have to wait for two things: for a
+// SourceReader of the application to finish the read that is under way (no
+// other is started), and, at most Deadlines::close, for the end of a worker.
 //
 // Cancelling kills the worker of the step that was under way, since it may
 // hang. That counts against neither the input nor the backend, and makes no
-// record. A worker that serves several sessions is left alive, and what it
-// still does for this one is thrown away. The decoder stays usable: its next
-// call gets another worker and goes on with the frame or sample that was due.
+// crash record. A worker that serves several sessions is left alive, and its
+// remaining work for this session is thrown away. The decoder stays usable: its
+// next call gets another worker and continues with the frame or sample that was
+// due.
 //
-// A handle: copies are the same Cancellation. Cancel() is thread-safe and
-// async-signal-safe, and does nothing in a fork() of the process that made the
-// Cancellation. Holds one descriptor.
+// Copies are handles of the same Cancellation. Cancel() is thread-safe and
+// async-signal-safe, and does nothing in a forked child of the process that
+// made the Cancellation. Holds one descriptor.
 class Cancellation {
  public:
   // kResourceExhausted if no descriptor is left.

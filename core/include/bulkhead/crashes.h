@@ -15,12 +15,12 @@
 
 namespace bulkhead {
 
-// A crash is the end of a backend's process that is somebody's fault or that
-// nobody can explain. Its record is what `bulkhead crashes` shows, and, without
-// what may contain parts of the media, what `bulkhead crashes show N --json`
-// prints for the vendor. bulkheadd writes the records to the directory
-// `crashes` in the state directory. Two ends are not recorded: workers that
-// were no longer needed, and processes that somebody else ended with SIGKILL.
+// The record of a crash: the end of a backend's process that is somebody's
+// fault or that nobody can explain. `bulkhead crashes` shows the records.
+// `bulkhead crashes show N --json` prints one for the vendor, without the parts
+// that may contain media. bulkheadd writes the records to the directory
+// `crashes` in the state directory. An end is not recorded if the worker was no
+// longer needed, or if somebody else ended the process with SIGKILL.
 struct Crash {
   struct Application {
     int pid = 0;  // The pid as bulkheadd saw it.
@@ -32,9 +32,9 @@ struct Crash {
     std::string version;
     std::string directory;    // The directory with the distribution.
     std::string file;         // The shared object.
-    std::string hash;         // The hash of `file` in RECORD; may be empty.
+    std::string hash;         // Of `file`, from the package's RECORD; or empty.
     int64_t bytes = 0;        // The size of `file`.
-    int64_t modified_ns = 0;  // When `file` changed; ns since 1970.
+    int64_t modified_ns = 0;  // The time `file` changed; ns since 1970.
   };
   struct Input {
     std::string path;  // Absolute.
@@ -46,9 +46,9 @@ struct Crash {
   // The request whose answer the application waited for.
   struct Request {
     enum class Kind : uint8_t {
-      kStart,    // Waited for the backend to start or to be ready.
+      kStart,    // The start of the backend, until it is ready.
       kOpen,     // OpenVideo or OpenAudio.
-      kScan,     // The scan for the index.
+      kScan,     // The scan that makes the index.
       kNext,     // Next(), for frame `frame` of the stream.
       kFrameAt,  // FrameAt(frame), or samples from number `frame` on.
     };
@@ -68,7 +68,7 @@ struct Crash {
     std::vector<std::pair<std::string, std::string>> backend_options;
     // False if the call had more options than a record has room for.
     bool complete = true;
-    int64_t deadline_ms = 0;  // The deadline of the step.
+    int64_t deadline_ms = 0;  // The step's deadline (host_options.h).
   };
 
   uint64_t number = 0;
@@ -79,13 +79,15 @@ struct Crash {
   SandboxTier tier = SandboxTier::kNone;
   uint32_t incarnation = 0;  // Number of starts of the backend.
   std::string process;       // "worker" or "zygote".
-  std::string blamed;        // "input", "backend", "device", "start", "nobody".
+  // Whose fault it is: "input", "backend", "device", "start" or "nobody".
+  std::string blamed;
   // The end of the process and its position. The process itself reported the
   // members whose names begin with `claimed`.
   ExitReport end;
-  // The end in one sentence; for a protocol violation with the violation, for a
-  // deadline with the step that was late. If `claims_cause`, the process itself
-  // reported what follows the first colon: a breach of bulkhead_backend.h.
+  // The end in one sentence, which names the violation (of the protocol) or the
+  // step that was late (for a deadline). If `claims_cause` is true, the process
+  // itself reported the text after the first colon: a breach of
+  // bulkhead_backend.h.
   std::string cause;
   bool claims_cause = false;
   std::optional<Input> input;  // nullopt if the process served no session.
@@ -94,26 +96,26 @@ struct Crash {
   uint32_t attempt = 1;      // The number of the attempt at the position.
   // True if the processes of this start of the backend had been given media
   // before the end. Then `media_log`, the claimed members of `end` and a
-  // claimed cause may contain parts of it, of any of its sessions. Nothing else
-  // in a record is written by a process of the backend but its exit status, and
-  // what it sent before it had media.
+  // claimed cause may contain parts of the media of any session. In all other
+  // members, nothing comes from the backend's processes except the exit status
+  // and texts that they sent before they had media.
   bool had_media = false;
-  // The last lines that the backend wrote to stderr before it had media, and
-  // since; the backend may have written anything.
+  // The last lines that the backend wrote to stderr: `log` before it had media,
+  // `media_log` afterwards. The backend may have written anything.
   std::vector<std::string> log;
   std::vector<std::string> media_log;
   // The outcome: "recovered", the name of the Code that the application
   // got, or empty if not known.
   std::string outcome;
-  // The number of ends right before this one, or after it if no record follows,
-  // that were not recorded because there were too many.
+  // The number of ends that were not recorded because there were too many. They
+  // came right before this end, or after it if no record follows.
   uint64_t unrecorded = 0;
 };
 
 // The records of one state directory.
 struct CrashList {
   std::vector<Crash> crashes;  // The latest is the last.
-  Diagnostics diagnostics;     // Files in the directory that are no records.
+  Diagnostics diagnostics;  // About files in the directory that are no records.
 };
 
 // The following functions read the records of a state directory. nullopt means
@@ -124,8 +126,8 @@ struct CrashList {
 // Returns all records. A directory without records gives an empty list.
 Result<CrashList> ReadCrashes(
     const std::optional<std::string>& state_directory = std::nullopt);
-// Returns one record. kNotFound if there is none of that number, or not any
-// more; kBadInput if the file of that name is no record.
+// Returns one record. kNotFound if no record has that number, or if it was
+// removed; kBadInput if the file of that name is no record.
 Result<Crash> ReadCrash(
     uint64_t number,
     const std::optional<std::string>& state_directory = std::nullopt);
@@ -133,11 +135,11 @@ Result<Crash> ReadCrash(
 Status ClearCrashes(
     const std::optional<std::string>& state_directory = std::nullopt);
 
-// Returns why no record can be kept in the state directory, be it of a crash, a
-// quarantine or a disabled backend: kInvalidArgument if there is no directory
+// Returns why no record can be kept in the state directory, whether of a crash,
+// a quarantine or a disabled backend: kInvalidArgument if there is no directory
 // or it must not be trusted, kResourceExhausted if it is full or cannot be
-// written. It is found out without writing anything, and the directory need not
-// exist yet.
+// written. Returns OK if records can be kept. Writes nothing, and the directory
+// need not exist yet.
 Status CheckStateDirectory(
     const std::optional<std::string>& state_directory = std::nullopt);
 

@@ -5,43 +5,45 @@
 
 namespace bulkhead {
 
-// VideoDecoder::damage() and AudioDecoder::damage() list damage and notes.
-// Damage fails a call under OnCorrupt::kError, and a note fails none: what
-// `ffmpeg -v warning` plays without a word has at most notes.
+// The kinds of findings that VideoDecoder::damage() and AudioDecoder::damage()
+// list. Damage makes a call fail under OnCorrupt::kError; a note never does. A
+// file that `ffmpeg -v warning` plays without a message has at most notes.
 // core/application/damage.md explains the rule.
 enum class DamageKind : uint8_t {
   // Frames or samples are missing or wrong.
   kDamage,
-  // Something was odd, and all that could be decoded is delivered, as ffmpeg
-  // delivers it. A note stands for no frame and no sample.
+  // Something was odd, but no frame or sample is missing or wrong because of
+  // it: everything is delivered that ffmpeg would deliver.
   kNote,
 };
 
-// A sign is what showed damage, or what a note is about.
+// The evidence for damage, or the subject of a note.
 enum class DamageSign : uint8_t {
-  kUnknown,  // Damage; the worker does not say what showed it.
+  kUnknown,  // Damage without evidence: the worker does not say what showed it.
 
   // The signs of damage.
 
   kRejected,         // The decoder rejected the packet.
   kFlagged,          // The decoder said that it made up parts of the picture.
-  kRefersToDamaged,  // The picture refers to one that is lost or damaged.
-  kNoPicture,        // The packet shows a picture, and none came back for it.
-  kStopped,  // libavformat stopped with an error before the end of the file.
+  kRefersToDamaged,  // The picture refers to a lost or damaged one.
+  kNoPicture,  // The packet should show a picture, but the decoder returned
+               // none for it.
+  kStopped,    // libavformat stopped with an error before the end of the file.
   // The header of the file (MP4, Matroska, RIFF, FLAC) says that whole frames
   // or samples are missing at its end.
   kCutOff,
   kShrunk,    // The file became shorter while it was read.
-  kPromised,  // The index promised the frame, and a pass did not give it.
+  kPromised,  // The index has the frame, but a pass over the stream did not
+              // deliver it.
 
   // The signs of notes.
 
-  kMarked,        // libavformat or the decoder found fault.
+  kMarked,        // libavformat or the decoder complained about the packet.
   kEndsInPacket,  // The file ends within its last packet.
   kGap,           // The timestamps leave a gap before the packet.
 };
 
-// All strings have static storage.
+// The strings of the following functions have static storage.
 
 // Returns "damage" or "note".
 const char* DamageKindName(DamageKind kind);

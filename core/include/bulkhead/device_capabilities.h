@@ -7,13 +7,13 @@
 
 namespace bulkhead {
 
-// Streams that a device says it decodes.
+// A kind of streams that a device says it decodes.
 struct StreamCapability {
   std::string kind = {};  // "video" or "audio".
   std::vector<std::string> codecs = {};
   std::vector<std::string> profiles = {};  // FFmpeg's names; empty: all.
-  // The pixel or sample formats of its frames before conversion; empty: not
-  // declared.
+  // The pixel or sample formats that the device's decoder outputs, before any
+  // conversion; empty: not declared.
   std::vector<std::string> formats = {};
   uint32_t max_width = 0;  // 0: the device has no limit of its own.
   uint32_t max_height = 0;
@@ -21,14 +21,15 @@ struct StreamCapability {
   bool operator==(const StreamCapability&) const = default;
 };
 
-// The abilities of a device, in the backend's words. Before the backend has
-// run, only the codecs that its bulkhead.toml lists.
+// The abilities of a device, as its backend declares them. Before the backend
+// has run, these are only the codecs that its bulkhead.toml lists.
 struct DeviceCapabilities {
-  // The device decodes nothing else. Empty: it does not say what it decodes.
+  // The only streams that the device decodes. Empty: the device does not say
+  // what it decodes.
   std::vector<StreamCapability> streams = {};
-  uint32_t max_sessions = 0;  // At once; 0: no limit.
-  // Where its frames come to lie: "own-memory", "runtime-buffers". Empty: not
-  // declared.
+  uint32_t max_sessions = 0;  // Open at the same time; 0: no limit.
+  // The memory to which the device decodes frames: "own-memory" is its own,
+  // "runtime-buffers" is Bulkhead's (no copy). Empty: not declared.
   std::vector<std::string> outputs = {};
 
   bool operator==(const DeviceCapabilities&) const = default;

@@ -8,7 +8,7 @@
 namespace bulkhead {
 
 // One remark about an item on the plugin path. Discovery never fails because of
-// what it reads: it reports a diagnostic and goes on with the other items.
+// what it reads: it reports a diagnostic and continues with the other items.
 struct Diagnostic {
   enum class Severity {
     kNote,     // Nothing is wrong; explains why an existing item is not used.

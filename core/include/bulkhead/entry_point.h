@@ -34,8 +34,8 @@ struct EntryPointQuery {
 };
 
 // One line of an installed distribution's entry_points.txt: the name under
-// which the distribution offers one of its objects. A plain value; making one
-// loads no object. Host::LoadBackend loads the backend that one names.
+// which the distribution offers one of its objects. A plain value that loads
+// nothing; Host::LoadBackend loads the backend that an entry point names.
 //
 // As in Python, two entry points are equal, and ordered, by name, value and
 // group; the place they come from does not count.

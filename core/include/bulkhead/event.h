@@ -11,12 +11,14 @@
 
 namespace bulkhead {
 
-// One event of a backend or a session, as bulkheadd saw it. The members that do
-// not apply to a kind are empty.
+// One event of a backend or a session, as bulkheadd (the supervisor process)
+// saw it. Members that do not apply to the kind are empty.
 struct Event {
   enum class Kind : uint8_t {
-    kBackendState,   // `backend` is now in `state`; `text` is the reason.
-    kZygoteEnded,    // `text` says how. Another one is started when needed.
+    kBackendState,  // `backend` is now in `state`; `text` is the reason.
+    // The zygote ended: the process from which the backend's workers are
+    // cloned. `text` says how. A new one is started when needed.
+    kZygoteEnded,
     kWorkerEnded,    // The worker of `session`; `text` and `exit` say how.
     kSessionOpened,  // Also reported when a session gets another worker.
     kSessionClosed,
@@ -25,16 +27,18 @@ struct Event {
     // `text` says where.
     kShadowDiffers,
     kShadowClosed,  // The shadow of `session` ended; `text` has its counts.
-    kTrial,         // `backend` was tried; `text` has the charge and outcome.
-    // `backend` failed on `device`, and the stream goes on on another, as
-    // `session`; `text` says where and why (Failover).
+    // `backend` was tried with a known clip; `text` says why, and the outcome.
+    kTrial,
+    // `backend` failed on `device`, and the stream continues on another device,
+    // as `session`; `text` says where and why (Failover).
     kFailover,
-    // `backend` failed on `device`, and so did the device to which the stream
-    // went on, or was to go on; `text` has both causes. Once per stream.
+    // `backend` failed on `device`, and so did the device on which the stream
+    // continued or was to continue; `text` has both causes. Sent once per
+    // stream.
     kFailoverFailed,
   };
 
-  uint64_t number = 0;  // Counted from 1, without gaps per bulkheadd.
+  uint64_t number = 0;  // Counted from 1 by each bulkheadd, without gaps.
   std::chrono::system_clock::time_point time;
   Kind kind = Kind::kBackendState;
   int host_pid = 0;  // The pid of the application.
@@ -49,7 +53,8 @@ struct Event {
   uint64_t lost = 0;
 };
 
-// Returns "backend-state", "zygote-ended" and so on. Static storage.
+// Returns "backend-state", "zygote-ended" and so on. The string has static
+// storage.
 const char* EventKindName(Event::Kind kind);
 
 // Called with each event, one at a time, in order.

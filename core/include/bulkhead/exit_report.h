@@ -8,9 +8,10 @@
 namespace bulkhead {
 
 // Describes how a worker process ended. Attached to the Status of a call that
-// failed because of that end. The kernel, the reaper and Bulkhead's own record
-// of whom it killed are the sources, except for the members whose names begin
-// with `claimed`: those come from the process that died. A plain value.
+// failed because of that end. The facts come from the kernel, the reaper and
+// Bulkhead's own record of the processes it killed. Only the members whose
+// names begin with `claimed` come from the process that died, which may lie. A
+// plain value.
 struct ExitReport {
   enum class Kind : uint8_t {
     kUnknown,            // Nobody could learn how the process ended.
@@ -32,11 +33,10 @@ struct ExitReport {
   // The number of the crash record (crashes.h); 0 if there is none.
   uint64_t crash = 0;
 
-  // The next five members describe a kSandboxViolation.
+  // The members up to `stage` describe a kSandboxViolation.
 
-  // True if the kernel reported the system call, so that its number, name and
-  // architecture are facts. False if the call is not known; those three members
-  // are then empty.
+  // True if the kernel reported the system call, so that the next three members
+  // are facts. False if the call is not known; the three are then empty.
   bool syscall_trusted = false;
   int syscall_number = 0;    // The number that the process passed: 41.
   std::string syscall;       // "socket"; empty for a number without a name.

@@ -24,26 +24,27 @@ struct NativeFormat;
 enum class OutputFormat : uint8_t {
   // Upright RGB, three numbers a pixel.
   kRgb,
-  // The planes that the decoder made, in its own pixel format: neither
-  // converted, nor turned, nor, where the decoder writes into Bulkhead's
-  // memory, copied. Equal to `ffmpeg -noautorotate -f rawvideo`, byte for byte.
+  // The planes that the decoder made, in its own pixel format, neither
+  // converted nor rotated. They are not even copied if the decoder writes into
+  // Bulkhead's memory. Equal to `ffmpeg -noautorotate -f rawvideo`, byte for
+  // byte.
   kNative,
 };
 
 // The type of the three numbers of a pixel (red, green, blue).
 enum class Dtype : uint8_t {
   kUint8,    // 0 to 255.
-  kFloat32,  // 0 to 1, converted with 16 bits.
+  kFloat32,  // 0 to 1, converted with 16 bits of precision.
 };
-// Returns the bytes of one number.
+// Returns the number of bytes of one number.
 constexpr size_t BytesOf(Dtype dtype) {
   return dtype == Dtype::kFloat32 ? 4 : 1;
 }
 
 // The order in which shape() and strides() name the dimensions: number of
 // pictures, height, width, channels; or number, channels, height, width. The
-// memory is the same for both, one row after the other, so neither costs a
-// copy.
+// memory is the same for both, one row after the other, so choosing an order
+// costs no copy.
 enum class DimensionOrder : uint8_t { kNHWC, kNCHW };
 
 // The type of the numbers in a plane.
@@ -59,7 +60,7 @@ constexpr size_t BytesOf(SampleType type) {
 // pixels: four samples for two pixels of yuyv422, one byte for eight pixels of
 // monob. The palette of pal8 is a plane of one row of 256 elements.
 struct Plane {
-  const std::byte* data = nullptr;  // valid as long as the Frame
+  const std::byte* data = nullptr;  // Valid as long as the Frame.
   uint32_t stride = 0;              // Bytes from one row to the next.
   uint32_t width = 0;
   uint32_t height = 0;
@@ -81,21 +82,21 @@ struct Color {
   uint8_t transfer = 2;
   uint8_t space = 2;
   uint8_t range = 0;  // 1 is limited, 2 is full, 0 is unspecified.
-  // Where the samples of subsampled chroma lie: 0 unspecified, 1 left, 2
+  // The place of the samples of subsampled chroma: 0 unspecified, 1 left, 2
   // center, 3 top left, 4 top, 5 bottom left, 6 bottom.
   uint8_t chroma_location = 0;
   bool operator==(const Color&) const = default;
 };
 
-// The order of the two fields whose rows a picture has in turn: the field that
-// is shown first, or kProgressive if the picture has no fields.
+// The field of an interlaced picture that is shown first: the field of the top
+// row or of the row below it. kProgressive if the picture has no fields.
 enum class FieldOrder : uint8_t { kProgressive, kTopFirst, kBottomFirst };
 
 // Everything about a Frame except its pixels.
 struct FrameInfo {
   uint32_t width = 0;
   uint32_t height = 0;
-  uint32_t stride = 0;  // Bytes from one row to the next. Of RGB.
+  uint32_t stride = 0;  // Bytes from one row to the next; RGB only.
   Dtype dtype = Dtype::kUint8;
   DimensionOrder order = DimensionOrder::kNHWC;
   // The frame's number in the stream, as FrameAt() takes it. Damaged frames
@@ -104,16 +105,18 @@ struct FrameInfo {
   // The presentation timestamp in ticks of the stream's time base; nullopt if
   // the stream has none.
   std::optional<int64_t> pts;
-  // In ticks of the time base. 0 if the file does not state it and the stream
-  // has no index yet, which says when the next frame is due.
+  // In ticks of the time base. If the file does not state the duration, it is
+  // taken from the index; 0 if the stream has no index yet.
   int64_t duration = 0;
   double pts_seconds = 0;  // 0 if `pts` is nullopt.
   double duration_seconds = 0;
   bool keyframe = false;
-  // The decoder made up parts of the picture. Only with OnCorrupt::kShow.
+  // True if the decoder made up parts of the picture. Only with
+  // OnCorrupt::kShow.
   bool damaged = false;
   OutputFormat format = OutputFormat::kRgb;
-  // Both only for kNative; unspecified and kProgressive otherwise.
+  // These two are set only for kNative; otherwise they are unspecified and
+  // kProgressive.
   Color color;
   FieldOrder field_order = FieldOrder::kProgressive;
 };
@@ -124,9 +127,9 @@ struct FrameInfo {
 //     Result<Frame> frame = decoder.FrameAt(0);
 //     for (uint32_t y = 0; y < frame->height(); ++y) Use(frame->row(y));
 //
-// Any picture has planes, an RGB picture one. With OutputFormat::kNative they
-// are the only way to the pixels; what is for RGB then throws StatusError
-// (kInvalidArgument).
+// Every picture has planes; an RGB picture has one. With OutputFormat::kNative,
+// planes are the only access to the pixels, and the members for RGB throw
+// StatusError (kInvalidArgument).
 //
 //     Result<Frame> native = decoder.FrameAt(0);
 //     for (const Plane& plane : native->planes()) {
@@ -180,8 +183,8 @@ class Frame {
             3 * BytesOf(info_.dtype) * info_.width};
   }
   // Returns the numbers of row `y`: red, green and blue of its pixels in turn.
-  // T is uint8_t or float, as dtype() says; throws StatusError
-  // (kInvalidArgument) for the other.
+  // T must be the type that dtype() says, uint8_t or float; otherwise throws
+  // StatusError (kInvalidArgument).
   template <typename T>
   std::span<const T> numbers(uint32_t y) const {
     static_assert(std::is_same_v<T, uint8_t> || std::is_same_v<T, float>);
@@ -189,9 +192,9 @@ class Frame {
     return {reinterpret_cast<const T*>(row(y).data()), size_t{3} * width()};
   }
 
-  // The picture as an array: [height, width, 3], or [3, height, width] with
-  // kNCHW. Strides count elements, not bytes. data() is valid as long as the
-  // Frame.
+  // The following members describe the picture as an array: [height, width, 3],
+  // or [3, height, width] with kNCHW. Strides count elements, not bytes. data()
+  // is valid as long as the Frame.
   Dtype dtype() const {
     CheckRgb();
     return info_.dtype;
@@ -214,16 +217,17 @@ class Frame {
   // Returns the device that decoded the frame, such as "openreg:1".
   const std::string& device() const { return *device_; }
 
-  // Returns a copy of the picture in private memory, with packed rows, that no
-  // worker can change and that holds no slot.
+  // Returns a copy of the picture in private memory, with packed rows. No
+  // worker can change the copy, and it holds no slot.
   Frame Snapshot() const;
 
   // Returns the picture in a copy-on-write mapping of the slot, for code that
   // may write to pixels although they are const: such a write changes the
-  // returned Frame alone. A page that was not written can change while the
-  // worker lives, as pixels of this Frame can. Both Frames hold the slot. It
-  // costs no copy, but a system call and page faults. kResourceExhausted if the
-  // kernel refuses the mapping. Without a slot, it is a Snapshot().
+  // returned Frame alone. A page that was not written can still change while
+  // the worker lives, like the pixels of this Frame. Both Frames hold the slot.
+  // The mapping costs a system call and page faults, but no copy.
+  // kResourceExhausted if the kernel refuses the mapping. A Frame without a
+  // slot returns a Snapshot().
   Result<Frame> MapPrivate() const;
 
  private:
@@ -248,14 +252,15 @@ class Frame {
   const std::byte* pixels_;
   FrameInfo info_;
   std::shared_ptr<const std::string> device_;
-  std::shared_ptr<const worker_protocol::NativeFormat> native_;  // null for RGB
+  std::shared_ptr<const worker_protocol::NativeFormat>
+      native_;  // Null for RGB.
 };
 
-// Several RGB pictures of one size in one block of memory, with packed rows and
-// pictures. As an array: [N, height, width, 3], or [N, 3, height, width] with
-// kNCHW, which is the same memory with other strides. Strides count elements,
-// not bytes. The memory belongs to the batch, or to the caller who gave it to
-// the call that made the batch.
+// Several RGB pictures of one size in one block of memory, without padding
+// between rows or pictures. As an array: [N, height, width, 3], or [N, 3,
+// height, width] with kNCHW, which is the same memory with other strides.
+// Strides count elements, not bytes. The memory belongs to the batch, or to the
+// caller who gave it to the call that made the batch.
 struct FrameBatch {
   uint32_t width = 0;
   uint32_t height = 0;
@@ -264,7 +269,7 @@ struct FrameBatch {
   // size() * picture_bytes() bytes; empty if the pixels are in the caller's
   // memory.
   std::vector<std::byte> pixels;
-  std::span<std::byte> caller_pixels;    // the memory that the caller gave
+  std::span<std::byte> caller_pixels;    // The memory that the caller gave.
   std::vector<double> pts_seconds;       // [N]
   std::vector<double> duration_seconds;  // [N]
 

@@ -19,10 +19,11 @@ class VideoDecoder;
 //       Show(*frame);
 //     }
 //
-// The loop ends after the last frame, or after the first error, which is the
-// last element. The element may be moved from; otherwise it is destroyed, and
-// its slot freed, before the next frame is decoded. The iterator calls the
-// decoder's Next(), so other calls of Next() or Rewind() move the loop too.
+// The loop ends after the last frame. An error also ends it, and is its last
+// element. The loop may move the frame out of the element. A frame that stays
+// there is destroyed, which frees its slot (frame.h), before the next is
+// decoded. The iterator calls the decoder's Next(), so other calls of Next() or
+// Rewind() move the loop too.
 //
 // An input iterator. The decoder must outlive it and must not be moved. Not
 // thread-safe.

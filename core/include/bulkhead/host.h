@@ -23,13 +23,14 @@ namespace supervisor_link {
 class SupervisorLink;
 }
 
-// Returns the entry points of every distribution on the plugin path, of every
-// group, as importlib.metadata.entry_points() does for Python. Uses only the
-// options about the plugin path. Reads metadata in the calling process, starts
-// no process, and never fails because of what it reads: problems are in the
-// report's diagnostics. Thread-safe.
+// Returns the entry points of every group and of every distribution on the
+// plugin path, as importlib.metadata.entry_points() does for Python. Uses only
+// the options about the plugin path. Reads metadata in the calling process,
+// starts no process, and never fails because of what it reads: problems are in
+// the report's diagnostics. Thread-safe.
 EntryPointReport FindEntryPoints(const HostOptions& options = {});
-// Does the same for `directories` and no others, in this order.
+// Returns the entry points of the distributions in `directories` alone, which
+// are searched in this order.
 EntryPointReport FindEntryPoints(const std::vector<std::string>& directories);
 
 // Options of Host::Probe.
@@ -45,29 +46,30 @@ struct ProbeOptions {
   AllowedMedia allowed = {};
 };
 
-// The door to Bulkhead: discovers backends and opens streams on their devices.
+// The entry to Bulkhead: discovers backends and opens streams on their devices.
 //
 //     auto host = bulkhead::Host::Create({});
 //     auto video = (*host)->OpenVideo("clip.mp4", {.device = "openreg:1"});
 //     while (auto frame = video->Next().value()) Show(*frame);
 //
 // A Host does the following to the application's process: it starts the
-// supervisor `bulkheadd`, by a double fork that neither SIGCHLD nor waitpid(-1)
-// sees, holds a few descriptors (all close-on-exec, and 3 or higher even if the
-// application closed its standard ones), and maps the memory of its sessions.
-// It starts no thread, installs no signal handler, changes no global state, and
-// loads neither vendor code nor a media library. When the application ends,
-// however it ends, every process that was started for it ends too. A forked
-// child of the application gets kUnsupported from the Host and its decoders,
-// and has to create a Host of its own.
+// supervisor `bulkheadd`, holds a few descriptors (all close-on-exec, and 3 or
+// higher even if the application closed its standard ones), and maps the memory
+// of its sessions. A double fork starts bulkheadd, so the application gets no
+// SIGCHLD for it, and waitpid(-1) does not return it. The Host starts no
+// thread, installs no signal handler, changes no global state, and loads
+// neither vendor code nor a media library. When the application ends, however
+// it ends, every process that was started for it ends too. A forked child of
+// the application gets kUnsupported from the Host and its decoders, and has to
+// create a Host of its own.
 //
-// An application that is pid 1, or a child subreaper (PR_SET_CHILD_SUBREAPER),
-// inherits what a double fork would hide: bulkheadd becomes its child, and so
-// do bulkheadd's own children when it dies. It gets SIGCHLD for each, and
-// waitpid(-1) returns them. The Host reaps every bulkheadd, at the latest when
-// it and its decoders are destroyed; such an application has to reap the other
-// strangers, as any init does. In a container, let an init such as `tini` be
-// pid 1.
+// An exception is an application that is pid 1 or a child subreaper
+// (PR_SET_CHILD_SUBREAPER), from which a double fork hides nothing: bulkheadd
+// becomes its child, and so do bulkheadd's own children when bulkheadd dies.
+// The application gets SIGCHLD for each, and waitpid(-1) returns them. The Host
+// reaps every bulkheadd, at the latest when the Host and its decoders are
+// destroyed. The application has to reap the other adopted processes, as any
+// init does. In a container, let an init such as `tini` be pid 1.
 //
 // Thread-safe: any number of threads may call any method. The failure of a
 // backend is an error of the call that needed the backend, never of the Host.
@@ -86,26 +88,26 @@ class Host {
   // file; kInvalidArgument if an option or the path is wrong, kBadInput if the
   // file cannot be read as media, kBackendUnavailable if the backend did not
   // start (the message has the cause), kSandboxUnavailable if this machine
-  // offers less isolation than the configured floor; also what VideoDecoder's
-  // calls return.
+  // offers less isolation than the configured floor. Can also return the errors
+  // of VideoDecoder's calls.
   Result<VideoDecoder> OpenVideo(const Source& source,
                                  VideoOptions options = {});
 
-  // Opens one audio stream of a file or another source. Errors as of OpenVideo;
-  // here kNotFound is also a file without audio; kUnsupported if the backend
+  // Opens one audio stream of a file or another source. Errors as of OpenVideo,
+  // with kNotFound for a file without audio, and kUnsupported if the backend
   // decodes no audio (the message names the devices that do).
   Result<AudioDecoder> OpenAudio(const Source& source,
                                  AudioOptions options = {});
 
-  // Returns what the container says about itself and about each of its streams,
-  // of every kind. A worker reads the file and decodes nothing. Errors as of
-  // OpenVideo, except that a file without a video is no error.
+  // Returns the metadata of the container and of each of its streams, of every
+  // kind. A worker reads the file and decodes nothing. Errors as of OpenVideo,
+  // except that a file without a video is no error.
   Result<ContainerMetadata> Probe(const Source& source,
                                   ProbeOptions options = {});
 
-  // The calls below ask bulkheadd. Cancel() of the Cancellation that they are
-  // given ends the wait for its answer with kCancelled; what bulkheadd has
-  // begun goes on.
+  // The calls below send a request to bulkheadd. Cancel() of the Cancellation
+  // that they are given ends the wait for the answer with kCancelled; bulkheadd
+  // still completes the request.
 
   // Starts the backend of `device`, so that the first stream does not wait for
   // the start. Does nothing if the backend is running. Errors as of OpenVideo,
@@ -123,35 +125,34 @@ class Host {
   Result<std::vector<DeviceInfo>> LoadBackend(
       const std::string& path,
       const std::optional<Cancellation>& cancellation = {});
-  // Does the same for one entry point, which must be of the group
-  // bulkhead.backends (else kInvalidArgument).
+  // Loads the backend that one entry point names. kInvalidArgument unless the
+  // entry point is of the group bulkhead.backends.
   Result<std::vector<DeviceInfo>> LoadBackend(
       const EntryPoint& entry_point,
       const std::optional<Cancellation>& cancellation = {});
 
   // The following four are an operator's commands, as `bulkhead restart` and
-  // its siblings. `backend` is the name of the backend's entry point;
-  // kNotFound if there is none of that name (the message lists those there
-  // are). No command ends a session: open sessions keep the process they have.
-  // The commands hold for this Host only, and are forgotten if its bulkheadd
-  // dies.
+  // its siblings. `backend` is the name of the backend's entry point; kNotFound
+  // if no backend has that name (the message lists the names there are). No
+  // command ends a session: open sessions keep the process they have. The
+  // commands hold for this Host only, and are forgotten if its bulkheadd dies.
 
   // Starts the backend afresh when a device of it is next asked for, and
   // forgets its failures, poisoned inputs and quarantine. kBackendUnavailable
   // if the backend is disabled.
   Status Restart(const std::string& backend,
                  const std::optional<Cancellation>& cancellation = {});
-  // Checks the files that are installed now and lets them serve new sessions.
-  // kBackendUnavailable or kBackendMisbehaved if they fail the check (the
-  // message has the reason); the running backend then stays.
+  // Checks the backend's files as they are installed now, and lets them serve
+  // new sessions. kBackendUnavailable or kBackendMisbehaved if they fail the
+  // check (the message has the reason); the running backend then stays.
   Status Reload(const std::string& backend,
                 const std::optional<Cancellation>& cancellation = {});
   // Makes the devices of the backend fail with kBackendUnavailable until the
-  // backend is enabled. That lasts: the state directory keeps the name, so it
-  // outlives bulkheadd and this Host, and holds for applications that start
-  // later with the same directory. If the name cannot be written there, the
-  // call fails and changes nothing; without a state directory, it ends with
-  // bulkheadd.
+  // backend is enabled. The state directory keeps the backend's name, so the
+  // backend also stays disabled for applications that start later with the same
+  // directory. If the name cannot be written there, the call fails and changes
+  // nothing. Without a state directory, the backend stays disabled until
+  // bulkheadd ends.
   Status Disable(const std::string& backend,
                  const std::optional<Cancellation>& cancellation = {});
   // Undoes Disable, whichever Host or operator called it. kBackendUnavailable
@@ -160,8 +161,9 @@ class Host {
                 const std::optional<Cancellation>& cancellation = {});
 
   // The following three report on every backend, also on those that are
-  // disabled or have failed. They start no backend: what a device decodes is
-  // known in full once its backend has run, as after Prewarm().
+  // disabled or have failed. They start no backend: the capabilities of a
+  // device are complete only once its backend has run, for instance after
+  // Prewarm().
   Result<std::vector<DeviceInfo>> Devices(
       const std::optional<Cancellation>& cancellation = {});
   Result<BackendReport> Backends(
@@ -175,7 +177,7 @@ class Host {
   Host(HostOptions options,
        std::shared_ptr<supervisor_link::SupervisorLink> link);
 
-  // Puts in what the options of a call leave to the Host's.
+  // Fills the members of a call's options that are left to the Host's options.
   template <typename Options>
   Status Complete(Options& options) const;
 

@@ -13,9 +13,9 @@
 
 namespace bulkhead {
 
-// The parts of the sandbox that are in force, weakest first: kFull is all
-// namespaces and both seccomp stages (with Landlock where the kernel has it),
-// kReduced is Landlock and both seccomp stages without namespaces, kNone is
+// The part of the sandbox that is in force, weakest first. kFull: all
+// namespaces and both seccomp stages, and Landlock where the kernel has it.
+// kReduced: Landlock and both seccomp stages, without namespaces. kNone:
 // anything less.
 enum class SandboxTier { kNone = 0, kReduced = 1, kFull = 2 };
 // Returns "none", "reduced" or "full". The string has static storage.
@@ -27,17 +27,21 @@ struct Limits {
   // Pixels of one frame.
   uint64_t frame_pixels = 64'000'000;
   // Bytes of frames and samples in the application's process: all that are
-  // under way, and one batch's. Not counted are the index and the record
-  // of the frames that Next() has delivered (`index_frames`).
+  // being decoded or held, and a whole batch. The index and the record of
+  // the frames that Next() has delivered (`index_frames`) do not count.
   uint64_t session_bytes = uint64_t{1} << 30;
-  // Bytes of private memory of the worker (RLIMIT_DATA), beyond what the
-  // backend had taken when it was loaded. A hostile worker gets at most this
-  // much, plus `session_bytes`, plus 256 MiB, plus what a backend may have
-  // mapped when it was loaded: 1 GiB, or a grant of memory. A backend that has
-  // more is refused. If device nodes were granted to the backend, only private
-  // memory that can be written counts, and the address space (16 GiB) bounds
-  // the rest, since drivers map far more than they use. Does not apply to a
-  // worker that serves several sessions.
+  // Bytes of private memory that a worker may add to the memory that its
+  // backend took when it was loaded (RLIMIT_DATA). Does not apply to a worker
+  // that serves several sessions.
+  //
+  // The memory that the backend took is bounded too: a backend that has mapped
+  // more than B when it is loaded is refused. B is 1 GiB, or its grant of
+  // memory if that is more. A worker can then map at most B + `worker_bytes` +
+  // `session_bytes` + 256 MiB.
+  //
+  // Drivers map far more than they use. So if device nodes were granted to the
+  // backend, B bounds only its private writable memory, and 16 GiB (or the
+  // grant, if that is more) bounds all that a worker has mapped.
   uint64_t worker_bytes = uint64_t{4} << 30;
   // Frames that the worker and the application can hold at the same time: from
   // 2 to 1024.
@@ -47,9 +51,10 @@ struct Limits {
   // Bytes of one packet. The default holds a picture of 64 million pixels of 8
   // bytes.
   uint64_t packet_bytes = uint64_t{1} << 29;
-  // Frames of an index, which takes 32 bytes for each, and of the record of
-  // delivered frames, which takes 16. A stream may have more frames and play;
-  // but if it has no ascending timestamps, it then survives no worker.
+  // Frames of an index (32 bytes each), and of the record of delivered frames
+  // (16 bytes each). A stream with more frames can be played. But if its
+  // timestamps do not ascend, it then cannot recover from the death of a
+  // worker.
   uint64_t index_frames = uint64_t{1} << 24;
   // Deaths of workers at one position that are the fault of the input or of the
   // backend.
@@ -57,49 +62,50 @@ struct Limits {
   // Deaths of workers at one position that are nobody's fault, such as an
   // operator's SIGKILL.
   uint32_t restarts_per_position = 32;
-  // How many of these restarts may follow a kill for memory: by a SIGKILL that
-  // Bulkhead did not send, which is how a machine without free memory ends a
-  // worker. Each restart would take the memory again. Other signals from
-  // outside count too, and workers that another process has stopped.
+  // The part of `restarts_per_position` that may follow a SIGKILL that Bulkhead
+  // did not send. The kernel's OOM killer sends one when memory runs out, and
+  // each restart would take the memory again. Other signals from outside count
+  // too, and so do workers that another process has stopped.
   uint32_t kills_per_position = 2;
-  // Failures within ten minutes of a backend, or of its start, before the
+  // Failures of a backend, or of its start, within ten minutes, before the
   // backend is quarantined.
   uint32_t failures_per_backend = 5;
 };
 
 // The longest time that each step may take. A worker that is past its deadline
-// is killed and replaced. Deadlines count monotonic time: neither a suspended
-// machine nor a jump of the wall clock uses any of it up. A step of a worker
-// that had to wait for a processor is extended by that wait, at most to twice
-// the deadline.
+// is killed and replaced. Deadlines count monotonic time, so suspending the
+// machine or setting the wall clock does not matter. If a worker had to wait
+// for a processor during a step, the deadline is extended by that wait, at most
+// to twice its length.
 //
-// A worker that makes progress within a step has its deadline anew: with each
-// part of a scan, each frame before the wanted one, each block of samples. All
-// deadlines of one step together are at most a hundred (17 minutes of the
-// defaults), so that a worker cannot hold a call for ever by a little progress
-// each time. A step is a scan, the way to one frame, or a range of samples.
+// Each progress that a worker makes within a step starts the deadline anew:
+// each part of a scan, each frame before the wanted one, each block of samples.
+// In total, a step may take at most a hundred times its deadline (17 minutes
+// with the defaults), so that a worker cannot hold a call for ever by a little
+// progress each time. A step is a scan, the way to one frame, or a range of
+// samples.
 struct Deadlines {
   // The time until bulkheadd answers.
   std::chrono::milliseconds supervisor_start{5'000};
   // The time until the zygote has loaded the backend. A session that loads the
-  // backend anew has this time to load it, and waits as long for its turn at
-  // most.
+  // backend anew has this time to load it, and waits at most as long for its
+  // turn to load.
   std::chrono::milliseconds backend_start{10'000};
   // The time until a worker reports that it is locked down, and until the
   // devices of a backend are counted.
   std::chrono::milliseconds worker_start{5'000};
-  // The time until the stream is open.
+  // The time until the stream is open and its first frame decoded.
   std::chrono::milliseconds open{15'000};
   // The time from one part of the index to the next, or for a thousand packets
   // of Host::Probe().
   std::chrono::milliseconds scan{10'000};
-  // The time from a seek, or from the opening, to the first frame.
+  // The time from a jump to its first frame.
   std::chrono::milliseconds seek{10'000};
   // The time from one frame to the next.
   std::chrono::milliseconds frame{10'000};
-  // The time until a killed worker is dead. A worker that does not die, which a
-  // driver can cause, is written off: nothing waits for it any more, its memory
-  // is never used again, and `bulkhead ps` lists it.
+  // The time until a killed worker is dead. A driver can keep a worker from
+  // dying. Such a worker is written off: nothing waits for it any more, its
+  // memory is never used again, and `bulkhead ps` lists it.
   std::chrono::milliseconds close{2'000};
 };
 
@@ -114,9 +120,10 @@ struct HostOptions {
   // nullopt: BULKHEAD_ADD_PATH.
   std::optional<std::vector<std::string>> plugin_add_path = {};
   // Absolute directories that are searched after all others, also after the
-  // directories of Bulkhead's own backends. For directories that others than
-  // the operator write, such as the packages of an interpreter: what they hold
-  // takes no name from another backend. nullopt: BULKHEAD_LAST_PATH.
+  // directories of Bulkhead's own backends. Meant for directories that others
+  // than the operator write, such as the packages of an interpreter: a backend
+  // found there takes no name from another backend. nullopt:
+  // BULKHEAD_LAST_PATH.
   std::optional<std::vector<std::string>> plugin_last_path = {};
   // True: the backends on the plugin path are registered. nullopt:
   // BULKHEAD_DEVICE_BACKEND_AUTOLOAD.
@@ -126,9 +133,9 @@ struct HostOptions {
   std::optional<std::vector<std::string>> backends = {};
   std::optional<std::vector<std::string>> backends_disable = {};
   // Globs on entry-point names: the backends that each session loads anew, in
-  // processes and a sandbox of its own, so that not even the vendor can carry
-  // anything from one session into another. Costs a load for each session. A
-  // manifest can ask for the same. nullopt: BULKHEAD_BACKENDS_EXEC.
+  // processes and a sandbox of its own. So not even the vendor's code can carry
+  // anything from one session into another. Costs one load of the backend per
+  // session. A manifest can ask for the same. nullopt: BULKHEAD_BACKENDS_EXEC.
   std::optional<std::vector<std::string>> backends_exec = {};
   // True: Create starts every backend. False: each backend starts when one of
   // its devices is first asked for. Create does not wait for the backends; one
@@ -165,25 +172,26 @@ struct HostOptions {
   // The directory of Bulkhead's programs: bulkheadd, bulkhead-reaper,
   // bulkhead-worker and the directory `backends`. Empty: BULKHEAD_LIBEXEC_DIR;
   // if that is unset, the directory that was installed with this library
-  // (ProgramsDirectory), or else /usr/lib/bulkhead/libexec.
+  // (ProgramsDirectory); without one, /usr/lib/bulkhead/libexec.
   std::string libexec_dir = {};
   Limits limits = {};
   Deadlines deadlines = {};
-  // The containers and codecs that any stream of this Host may be of. A
-  // restriction for files of strangers: AllowedMedia::Web().
+  // The containers and codecs that streams of this Host may have. For files
+  // from strangers, use AllowedMedia::Web().
   AllowedMedia allowed = {};
   // Compares a share of the video streams with another device. nullopt: none.
   std::optional<ShadowOptions> shadow = {};
-  // Receives what happens to the backends and sessions of this Host; may be
-  // empty. Called at the end of any call of the Host or of a decoder that has
-  // spoken to bulkheadd, on the thread of that call and never on two threads at
-  // once; no thread is started for it. May use the Host. Must not throw.
+  // Receives the events of this Host's backends and sessions; may be empty.
+  // Called at the end of each call, of the Host or of a decoder, in which
+  // messages were exchanged with bulkheadd, on the thread of that call; never
+  // on two threads at once. No thread is started for it. May use the Host. Must
+  // not throw.
   EventObserver on_event = {};
 };
 
 // Returns the directory of Bulkhead's programs that a Host with these options
-// uses. In a privileged process (AT_SECURE) neither the environment nor the
-// place of the library counts.
+// uses. In a privileged process (AT_SECURE) the environment and the location of
+// the library are ignored.
 std::string ProgramsDirectory(const HostOptions& options = {});
 
 }  // namespace bulkhead

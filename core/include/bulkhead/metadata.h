@@ -22,15 +22,15 @@ struct Ratio {
   }
 };
 
-// When a stream is played and how much of it there is, in seconds: according to
-// the header, according to the packets, and the best of both. The rules of the
-// best are torchcodec's.
+// The time span and the number of frames of a stream: according to the header,
+// according to the packets, and the best of both. The best is chosen by
+// torchcodec's rules. Times are in seconds.
 struct StreamTiming {
   // Values of the header; nullopt if the header does not have them.
   std::optional<double> begin_seconds_from_header;
   std::optional<double> duration_seconds_from_header;
-  // Includes, as ffprobe's nb_frames does, the chunks without bytes by which
-  // AVI shows a frame longer. Those are no frames of the content.
+  // Includes the empty chunks by which AVI shows a frame longer, as ffprobe's
+  // nb_frames does. The count from the content leaves them out.
   std::optional<uint64_t> frame_count_from_header;
 
   // Values from a scan of all packets; nullopt if there was no scan or if the
@@ -40,9 +40,10 @@ struct StreamTiming {
   std::optional<double> end_seconds_from_content;
   std::optional<uint64_t> frame_count_from_content;
 
-  // The best known values: the content's if known, otherwise from
-  // the first known source that the comment lists; nullopt if none is known.
-  double begin_seconds = 0;  // The header; 0.
+  // The best known values: from the content if it has the value, otherwise from
+  // the sources in the member's comment, tried in order. nullopt if no source
+  // has the value.
+  double begin_seconds = 0;  // The header; otherwise 0.
   // The header; frame count and frame rate of the header; the duration of the
   // container.
   std::optional<double> duration_seconds;
@@ -79,12 +80,12 @@ struct StreamMetadata : StreamTiming {
   // The following members describe a video stream.
   uint32_t width = 0;  // In pixels, after rotation.
   uint32_t height = 0;
-  // How decoders turn the pictures upright, as in VideoMetadata.
+  // The way to turn the decoder's pictures upright, as in VideoMetadata.
   int rotation = 0;
   bool vertical_flip = false;
   Ratio sample_aspect_ratio;
   Ratio average_frame_rate;  // From the header.
-  // The lowest rate that can express every timestamp: FFmpeg's guess.
+  // FFmpeg's guess at the lowest rate that can express every timestamp.
   Ratio base_frame_rate;
   std::string pixel_format;
   // Code points of ITU-T H.273; 2 means unspecified.
@@ -107,9 +108,9 @@ struct ContainerMetadata {
   std::optional<double> begin_seconds;
   std::optional<double> duration_seconds;
   std::optional<int64_t> bit_rate;  // Bits per second.
-  // The streams that FFmpeg prefers if there are several; nullopt if there is
-  // none of the kind. Decoders open the first stream instead, unless
-  // VideoOptions::stream_index or stream_choice says otherwise.
+  // The index of the stream that FFmpeg prefers if there are several; nullopt
+  // if there is no stream of the kind. Decoders open the first stream instead,
+  // unless VideoOptions::stream_index or stream_choice says otherwise.
   std::optional<int> best_video_stream;
   std::optional<int> best_audio_stream;
   std::vector<StreamMetadata> streams;  // In the order of their index.

@@ -15,8 +15,9 @@
 
 namespace bulkhead {
 
-// Functions for operators, about every application of this user that uses
-// Bulkhead. They serve `bulkhead ps`, `metrics`, `events`, and `restart`.
+// Functions for operators: they look at, and control, every application of this
+// user that uses Bulkhead. `bulkhead ps`, `metrics`, `events` and `restart` are
+// made of them.
 //
 //     for (const RunningHost& host : FindRunningHosts().value().hosts) {
 //       Show(host);
@@ -24,9 +25,10 @@ namespace bulkhead {
 //
 // Each bulkheadd listens on an abstract socket, which is found in
 // /proc/net/unix; a bulkheadd in another network namespace is therefore not
-// found. bulkheadd admits its own user and root, and is believed only if it
-// runs as this user or as root. All are asked at once and share one deadline of
-// two seconds. The functions are thread-safe and start no process or thread.
+// found. bulkheadd admits its own user and root, and its answers are believed
+// only if it runs as this user or as root. All bulkheadds are asked at once and
+// share one deadline of two seconds. The functions are thread-safe and start no
+// process or thread.
 
 // One open session of an application.
 struct RunningSession {
@@ -35,13 +37,13 @@ struct RunningSession {
   std::string input;    // The path as the application named it.
   int worker_pid = 0;   // 0 while it has no worker.
   uint64_t frames = 0;  // Delivered to the application.
-  // The rate within the window; nullopt if the session was opened within the
-  // window or if there was no window.
+  // The rate within the window of FindRunningHosts; nullopt if the session was
+  // opened within the window or if there was no window.
   std::optional<double> frames_per_second;
   uint32_t restarts = 0;  // The number of workers that the session has lost.
-  // The time for which the application's call that waits for this session has
-  // lasted; nullopt if none waits. Always nullopt for the 1,025th session of an
-  // application and those after it, whose frames are not counted either.
+  // The time since the application called the session, if the call still waits;
+  // nullopt if no call waits. At most 1,024 open sessions of an application
+  // have this time and a count of frames.
   std::optional<std::chrono::milliseconds> waiting;
 };
 
@@ -52,8 +54,9 @@ struct RunningBackend {
   std::string reason;
   uint32_t incarnation = 0;  // The number of starts of the backend.
   uint32_t restarts = 0;     // Workers that ended while they had a session.
-  uint32_t failovers = 0;    // Streams that left for another device (Failover).
-  // Streams for which that device failed as well, also after a frame.
+  uint32_t failovers = 0;    // Streams that moved to another device (Failover).
+  // Streams for which that other device failed as well, even if it had
+  // delivered frames before.
   uint32_t failed_failovers = 0;
   std::vector<int> worker_pids;
   // Resident memory of all processes of the backend; a shared page counts once
@@ -72,7 +75,7 @@ struct WrittenOffWorker {
 };
 
 // One bulkheadd and the application it serves. A process with several Hosts has
-// several.
+// several bulkheadd.
 struct RunningHost {
   int pid = 0;          // The pid of the application.
   std::string command;  // Its command line; empty if not visible from here.
@@ -82,13 +85,13 @@ struct RunningHost {
   uint64_t memory_bytes = 0;              // The memory of bulkheadd alone.
   std::vector<RunningBackend> backends;
   std::vector<WrittenOffWorker> written_off;
-  // By name; of backends that were replaced or removed too.
+  // Sorted by name; includes backends that were replaced or removed.
   std::vector<BackendCounts> counts;
 };
 
 // A bulkheadd that did not answer.
 struct SilentHost {
-  int pid = 0;          // The pid of the application, as its address claims.
+  int pid = 0;          // The application's, as the socket's name claims.
   std::string command;  // Its command line; empty if not visible from here.
   std::string reason;   // A sentence that names the process.
 };
@@ -96,25 +99,27 @@ struct SilentHost {
 // The answer of FindRunningHosts.
 struct RunningHosts {
   std::vector<RunningHost> hosts;
-  // The list has at most 16 that take no connection or are somebody else's.
+  // Includes at most 16 that take no connection or belong to another user;
+  // further ones of this kind are left out.
   std::vector<SilentHost> silent;
 };
 
-// Asks every bulkheadd. Frames are counted twice, `window` apart, and the call
-// takes that long; with zero they are counted once and no session has a rate.
+// Asks every bulkheadd. To measure rates, asks twice, `window` apart, so the
+// call takes that long. With a window of zero, asks once, and no session has a
+// rate.
 Result<RunningHosts> FindRunningHosts(
     std::chrono::milliseconds window = std::chrono::milliseconds(500));
 
 enum class BackendCommand { kRestart, kReload, kDisable, kEnable };
 
-// Does what the methods of Host of the same names do, in the application with
-// pid `host_pid`. Errors as there; kNotFound also if the application has no
-// bulkheadd.
+// Does the same as the method of Host with the command's name, in the
+// application with pid `host_pid`. Returns the same errors; kNotFound also if
+// the application has no bulkheadd.
 Status CommandBackend(int host_pid, const std::string& backend,
                       BackendCommand command);
 
-// The same in several applications at once. Returns a status for each, in the
-// order of `host_pids`.
+// Sends the command to several applications at once. Returns a status for each,
+// in the order of `host_pids`.
 std::vector<Status> CommandBackends(const std::vector<int>& host_pids,
                                     const std::string& backend,
                                     BackendCommand command);
@@ -139,8 +144,8 @@ class EventFollower {
   ~EventFollower();
 
   // Returns the next events: first those that bulkheadd has kept, then new
-  // ones. Returns none if `timeout` passes or a signal arrives. kBackendLost if
-  // the last bulkheadd has ended.
+  // ones. Returns an empty list if `timeout` passes or a signal arrives.
+  // kBackendLost if the last bulkheadd has ended.
   Result<std::vector<Event>> Next(std::chrono::milliseconds timeout);
 
  private:
@@ -153,8 +158,8 @@ class EventFollower {
   std::vector<Followed> followed_;
 };
 
-// Returns the events that are kept, in order of time, of one application or of
-// all. kNotFound if there is no bulkheadd.
+// Returns the events that bulkheadd keeps, ordered by time, of one application
+// or of all (nullopt). kNotFound if there is no bulkheadd.
 Result<std::vector<Event>> RecentEvents(std::optional<int> host_pid);
 
 }  // namespace bulkhead

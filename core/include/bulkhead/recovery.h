@@ -12,48 +12,51 @@
 
 namespace bulkhead {
 
-// A stream that goes on on another device, which VideoOptions::on_failure or
-// AudioOptions::on_failure names. Happens at most once in a stream, and never
-// unless the caller named the device.
+// The move of a stream to another device: the one that VideoOptions::on_failure
+// or AudioOptions::on_failure names. Happens at most once in a stream, and
+// never unless the caller named the device.
 //
-// When. The backend of the first device has failed for good: a call, or the
-// opening, would have ended with kBackendUnavailable, kBackendLost,
+// Condition. The backend of the first device has failed for good: a call, or
+// the opening, would have ended with kBackendUnavailable, kBackendLost,
 // kBackendMisbehaved or kPoisonedInput, or with kDeadlineExceeded because its
-// workers were killed for being late. The recovery on the same device comes
+// workers were killed for being late. Recovery on the same device is tried
 // first. Other codes are no failure of a backend: they are about the file
-// (kBadInput), the call, or limits and a sandbox that another device would meet
-// as well. Neither is kUnsupported: if the device does not decode the codec,
-// all such files would be decoded elsewhere, and nobody would notice that the
-// device is of no use for them.
+// (kBadInput), the call, or a limit or a sandbox that would stop another
+// device, too. kUnsupported causes no failover either: all files of a codec
+// that the device lacks would silently be decoded on the other device.
 //
-// How. A worker of the other device opens the same bytes, and the call goes on
-// at the frame that the caller waits for: no frame is lost, none comes twice.
-// Before, frames that were delivered are decoded again and compared bit for
-// bit: those that Next() delivered last, up to 64, when Next() goes on; those
-// that were found by number or time last, up to 8, when such a call goes on. If
-// frames of Next() differ after a seek, all are compared from the beginning on,
-// up to the first that differs. Whatever comes of that, the following frames
-// are decoded by the other device alone, from a keyframe on, so that no picture
-// is made of pictures of two devices. All frames of one batch, and all samples
-// of one call, come from one device. The options backend_options are for the
-// first device; a device of another backend does not get them.
+// Procedure. A worker of the other device opens the same bytes, and the call
+// continues at the frame that the caller waits for: no frame is lost, none
+// comes twice. First, delivered frames are decoded again on the other device
+// and compared bit for bit. If the call is Next(), these are the last frames
+// that Next() delivered, up to 64. If the call asks by number or time, these
+// are the last frames of such calls, up to 8. If frames of Next() differ after
+// a seek, all are compared from the beginning on, up to the first that differs.
+// Whatever the result, the other device alone decodes the following frames,
+// from a keyframe on, so that no picture refers to pictures of two devices. All
+// frames of one batch, and all samples of one call, come from one device. The
+// options backend_options are for the first device; a device of another backend
+// does not get them.
 //
 // If the other device fails too, the error has both causes, and the first such
 // error of a stream is sent as an event (Event::Kind::kFailoverFailed). The
-// stream stays there: the next call tries it again.
+// stream stays on the other device: the next call tries that device again.
 struct Failover {
-  // Says whether `to` gives the same frames that `from` had delivered.
+  // The result of comparing the frames of `to` with those that `from` had
+  // delivered.
   enum class Proof : uint8_t {
-    kNothingBefore,  // There are none.
+    kNothingBefore,  // `from` had delivered none.
     kSame,           // `compared` of them are the same on `to`.
-    kDifferent,      // One differs, so those after may not fit those before.
-    kNone,  // None was compared: samples, or frames of the other kind of call
-            // (Next(), or by number and time) than the one that goes on.
+    kDifferent,  // One differs, so later frames may not fit the earlier ones.
+    // None was compared. The stream is audio, or frames were delivered only by
+    // the other kind of call: by Next() while a call by number or time
+    // continues, or the reverse.
+    kNone,
   };
 
   std::string from;  // "openreg:1", or as the caller named it.
   std::string to;
-  // The frame, of audio the sample, that the caller waited for.
+  // The number of the frame (or audio sample) that the caller waited for.
   uint64_t frame = 0;
   Proof proof = Proof::kNothingBefore;
   uint64_t compared = 0;
@@ -62,18 +65,18 @@ struct Failover {
 };
 
 // One recovery of a video or audio stream: a worker died, or was killed for
-// what it did, and the call that was under way goes on with another worker. The
-// caller of that call gets the same result, later.
+// what it did, and the call that was under way continues with another worker.
+// The caller of that call gets the same result, later.
 struct Recovery {
   std::string path;    // The path of the file, as the caller gave it.
   std::string device;  // "openreg:1"
-  ExitReport cause;    // How the last of the workers ended, and where.
+  ExitReport cause;    // The end of the last worker, with its position.
   uint32_t attempts;   // The number of workers that ended during the call.
   // The time from the first end that was noticed until the caller has the
   // result.
   std::chrono::microseconds took;
-  // Set if the stream went on on another device, `device`. `cause` and
-  // `attempts` are then about the workers of both.
+  // Set if the stream moved to another device, which is then `device`. `cause`
+  // and `attempts` are then about the workers of both.
   std::optional<Failover> failover = {};
 };
 
@@ -86,8 +89,8 @@ using RecoveryObserver = std::function<void(const Recovery&)>;
 struct RecoveryStats {
   uint32_t restarts = 0;   // The number of workers that were lost.
   std::string last_cause;  // The last cause, in words; empty if none.
-  // The time that the latest worker took from the request to the report that it
-  // is locked down.
+  // The time from the request for the latest worker until the worker reported
+  // that its sandbox is complete.
   std::chrono::microseconds worker_start{0};
   std::optional<Failover> failover = {};  // Set once the device was changed.
 };

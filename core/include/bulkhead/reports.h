@@ -36,10 +36,10 @@ struct BackendInfo {
   std::string file;   // The shared object.
   std::string state;  // "discovered", "starting", "ready", "backing-off", ...
   std::string reason;
-  // The devices that the manifest reserves or, once the backend has run,
-  // those that it counted.
+  // The devices that the manifest reserves; once the backend has run, the
+  // devices that it counted.
   std::vector<DeviceInfo> devices;
-  std::vector<std::string> streams;  // Kinds it decodes: "audio", "video".
+  std::vector<std::string> streams;  // The kinds it decodes: "audio", "video".
   // "clone" if the workers of sessions are clones of one process that has
   // loaded the backend, "exec" if each session loads the backend anew. For
   // "exec", `start_reason` says who decided so.
@@ -49,15 +49,15 @@ struct BackendInfo {
   uint32_t incarnation = 0;  // The number of starts of the backend.
   int zygote_pid = 0;        // 0 if the backend is not running.
   int reaper_pid = 0;
-  std::vector<int> session_pids;  // Of the workers that live.
-  // The permissions that the manifest asks for, written as `bulkhead grant`
-  // takes them: "device=/dev/dri/renderD*", "read=/usr/share/acme",
-  // "ioctl=drm", "memory=8G", "threads=64".
+  std::vector<int> session_pids;  // The pids of the workers that live.
+  // The permissions that the backend's manifest (bulkhead.toml) asks for,
+  // written as `bulkhead grant` takes them: "device=/dev/dri/renderD*",
+  // "read=/usr/share/acme", "ioctl=drm", "memory=8G", "threads=64".
   std::vector<std::string> asked;
   // The permissions in `asked` that the operator has granted. They apply from
   // the next start of the backend.
   std::vector<std::string> granted;
-  // The comparisons of this backend's frames by HostOptions::shadow.
+  // The results of comparing this backend's frames (HostOptions::shadow).
   ShadowReport shadow = {};
 };
 
@@ -87,13 +87,13 @@ struct SandboxGap {
   std::string missing;
   std::string evidence;  // The observation that shows the gap.
   std::string remedy;    // Exact steps for an operator; may have several lines.
-  std::string cost;      // What it means to leave the gap open.
+  std::string cost;      // The consequence of leaving the gap open.
 };
 
 // The sandbox in force on this machine.
 struct SandboxReport {
   SandboxTier tier;
-  std::vector<SandboxGap> gaps;      // Those that prevent tier full come first.
+  std::vector<SandboxGap> gaps;      // Gaps that prevent tier full come first.
   std::vector<std::string> reasons;  // The gaps, one sentence each.
   uint32_t landlock_abi;             // 0 if the kernel has no Landlock.
   // True if backends run with a user id of their own, false if with the

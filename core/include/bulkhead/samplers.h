@@ -12,8 +12,8 @@
 
 namespace bulkhead {
 
-// Samplers return clips of a few frames each from many places of a stream, as
-// models are trained with. They correspond to torchcodec.samplers.
+// Samplers return clips of a few frames each from many places of a stream, for
+// training models. They correspond to torchcodec.samplers.
 //
 //     auto clips = ClipsAtRandomIndices(
 //         decoder, {.clips = 4, .frames_per_clip = 8}, seed);
@@ -23,7 +23,8 @@ namespace bulkhead {
 // a count or a distance is not positive, or if the range is empty; kOutOfRange
 // if the range begins outside of the stream; kResourceExhausted if the request
 // has too many frames; and the errors of FramesAt or FramesPlayedAt. Each call
-// uses the decoder, so it is as little thread-safe as the decoder.
+// uses the decoder, so it must not run at the same time as another call of that
+// decoder.
 
 // Chooses the replacement for frames of a clip that lie after the end of the
 // stream.
@@ -39,8 +40,9 @@ struct IndexClips {
   uint64_t frames_per_clip = 1;
   uint64_t indices_between_frames = 1;  // 1 takes neighbouring frames.
   // The range of the first frames of clips: range_start <= index < range_end.
-  // Negative values count from the end of the stream. A range_end of nullopt
-  // means as late as a whole clip fits, but at least one place.
+  // Negative values count from the end of the stream. Without range_end, the
+  // range ends at the last index at which a whole clip fits, but has at least
+  // one index.
   int64_t range_start = 0;
   std::optional<int64_t> range_end = {};
   ClipPolicy policy = ClipPolicy::kRepeatLast;
@@ -53,8 +55,9 @@ struct TimeClips {
   uint64_t frames_per_clip = 1;
   // nullopt: 1 / average frame rate.
   std::optional<double> seconds_between_frames = {};
-  // The range of the starts of clips: range_start <= start < range_end. nullopt
-  // means the beginning of the stream, and as late as a whole clip fits.
+  // The range of the starts of clips: range_start <= start < range_end. Without
+  // range_start, it begins with the stream; without range_end, it ends at the
+  // last time at which a whole clip fits.
   std::optional<double> range_start = {};
   std::optional<double> range_end = {};
   ClipPolicy policy = ClipPolicy::kRepeatLast;

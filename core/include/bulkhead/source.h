@@ -21,10 +21,11 @@ struct MediaData;
 // object store.
 struct SourceReader {
   // Fills `out`, or a part of it, with the bytes that begin at `offset`, and
-  // returns how many it wrote: at least one, because only bytes within the
-  // source are asked for. If `read` returns an error, 0 or more than the size
-  // of `out`, or throws a std::exception, the decoder's call fails with
-  // kInvalidArgument and that message. The next call of the decoder asks again.
+  // returns the number of bytes written: at least one, because only bytes
+  // within the source are asked for. If `read` returns an error, 0 or more than
+  // the size of `out`, or throws a std::exception, the decoder's call fails
+  // with kInvalidArgument and that message. The next call of the decoder asks
+  // again.
   //
   // Called only on a thread that is inside a call of a decoder of this source.
   // If several decoders share the source, calls may come from several threads
@@ -35,9 +36,10 @@ struct SourceReader {
   uint64_t bytes = 0;
 };
 
-// The same for an object that has a position, as a file has. `seek` takes the
-// arguments of lseek() and returns the new position. Both functions return
-// errors as values, never as -1.
+// Bytes that the application serves from an object with a position, such as a
+// file. `seek` takes the arguments of lseek() and returns the new position. The
+// rules of SourceReader apply. Both functions return errors as values, never as
+// -1.
 struct SeekingReader {
   std::function<Result<size_t>(std::span<std::byte> out)> read;
   std::function<Result<int64_t>(int64_t offset, int whence)> seek;
@@ -57,16 +59,16 @@ struct SeekingReader {
 // The name appears in messages, and its extension helps if the bytes do not
 // show their format. Bulkhead also uses the name, together with the number of
 // bytes, to recognise bytes that killed workers before, as it recognises a file
-// by its identity; so give the same name to the same bytes only. Bytes without
-// a name are recognised by their content up to 1 MiB, and larger ones only as
-// this Source.
+// by its identity. So give the same name only to the same bytes. Bytes without
+// a name are recognised by their content if they have at most 1 MiB; larger
+// ones only within copies of this Source.
 //
 // A plain value: copies share the bytes, which live until the last copy and the
-// last decoder of them are gone. Thread-safe, except that a reader must be able
-// to serve as many threads as use it.
+// last decoder of them are gone. Thread-safe; a reader must be able to serve as
+// many threads as decode from it.
 class Source {
  public:
-  // A regular file, which is opened when a decoder is opened.
+  // Names a regular file, which is opened when a decoder is opened.
   Source(std::string path);  // NOLINT: implicit
   Source(const char* path);  // NOLINT: implicit
 

@@ -15,8 +15,8 @@
 
 namespace bulkhead {
 
-// Why a call failed. The set is closed, and each code is defined by what the
-// caller should do next. The numeric values are part of the ABI.
+// The reason why a call failed. The set is closed, and each code is defined by
+// what the caller should do next. The numeric values are part of the ABI.
 enum class Code : uint16_t {
   kInvalidArgument = 0,  // Fix the call.
   kNotFound = 1,         // Name a file, stream, device or backend that exists.
@@ -36,8 +36,8 @@ enum class Code : uint16_t {
   kSandboxUnavailable = 11,  // Fix what `bulkhead doctor` reports, or lower the
                              // configured floor knowingly.
   kInternal = 12,            // A bug in Bulkhead: report it.
-  kCancelled = 13,           // Another thread ended the call, as it wished:
-                             // call again when the result is wanted.
+  kCancelled = 13,           // Another thread cancelled the call: call again
+                             // when the result is wanted.
   kOk = 0xffff,              // Nothing failed. Never stored and never sent.
 };
 
@@ -74,11 +74,13 @@ class [[nodiscard]] Status {
 
   bool ok() const { return failure_ == nullptr; }
   Code code() const { return ok() ? Code::kOk : failure_->code; }
-  // Returns what failed, on which object, and what to do next; empty if OK. The
-  // reference is valid as long as any copy of this status exists.
+  // Returns the text for people: what failed, on which object, and what to do
+  // next; empty if OK. The reference is valid as long as any copy of this
+  // status exists.
   const std::string& message() const;
-  // Returns how the worker ended if that is why the call failed, else null. The
-  // pointer is valid as long as any copy of this status exists.
+  // Returns the report of the worker's end if that made the call fail,
+  // otherwise null. The pointer is valid as long as any copy of this status
+  // exists.
   const ExitReport* exit_report() const {
     return ok() || !failure_->exit_report ? nullptr : &*failure_->exit_report;
   }
@@ -117,9 +119,10 @@ class StatusError : public std::runtime_error {
 
 // A T, or the Status that says why there is none. The interface is as in
 // std::expected<T, Status>: `*` and `->` require a value, error() requires an
-// error, and value() throws StatusError if there is no value. Unlike there, `*`
-// and value() of a temporary return the T itself and no reference to it, so
-// that `for (auto& device : host.Devices().value())` has something to refer to.
+// error, and value() throws StatusError if there is no value. Unlike in
+// std::expected, `*` and value() of a temporary return the T by value, so that
+// the T lives as long as the loop in `for (auto& device :
+// host.Devices().value())`.
 //
 //     Result<Frame> frame = decoder.FrameAt(7);
 //     if (!frame) return frame.error();

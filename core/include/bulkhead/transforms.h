@@ -15,8 +15,8 @@ namespace bulkhead {
 //
 // Sizes are in pixels and must be positive, and a crop must lie within its
 // picture; otherwise opening the stream fails with kInvalidArgument. Every
-// picture of a stream is transformed alike, also by a worker that replaces one
-// that died.
+// picture of a stream is transformed alike, also after a worker died and was
+// replaced.
 
 // Scales the picture to `height` x `width`; the aspect ratio may change.
 struct Resize {
@@ -33,8 +33,8 @@ struct Resize {
   Filter filter = Filter::kBilinear;
 };
 
-// Cuts out the middle. If the exact middle is between two pixels, the one to
-// the upper left counts.
+// Cuts out the middle. If the exact middle is between two pixels, the pixel to
+// the upper left is taken as the middle.
 struct CenterCrop {
   uint32_t height = 0;
   uint32_t width = 0;

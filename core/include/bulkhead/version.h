@@ -3,7 +3,7 @@
 
 // The version of these headers, by https://semver.org. Before 1.0, a change of
 // the second number may change the API and the ABI, and then changes the soname
-// of libbulkhead.so as well. docs: core/include/STABILITY.md.
+// of libbulkhead.so as well. See core/include/STABILITY.md.
 #define BULKHEAD_VERSION_MAJOR 0
 #define BULKHEAD_VERSION_MINOR 1
 #define BULKHEAD_VERSION_PATCH 0

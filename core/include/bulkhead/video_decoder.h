@@ -41,8 +41,8 @@ struct VideoMetadata : StreamTiming {
   // every frame; without VideoOptions::autoscale, of the first frame.
   std::string pixel_format;
   // The size in pixels of every delivered frame: after rotation and transforms,
-  // or with kNative as the decoder made it. Without autoscale, the first
-  // one's.
+  // or with kNative as the decoder made it. Without autoscale, the size of the
+  // first frame.
   uint32_t width = 0;
   uint32_t height = 0;
   // The size in pixels after rotation and before transforms; with kNative the
@@ -50,11 +50,12 @@ struct VideoMetadata : StreamTiming {
   uint32_t upright_width = 0;
   uint32_t upright_height = 0;
   Dtype dtype = Dtype::kUint8;  // The type of every delivered RGB frame.
-  // How the decoder's pictures were turned upright, or with kNative are to be:
-  // first, if vertical_flip, flipped so that the bottom row is the first one;
-  // then rotated counter-clockwise by `rotation` degrees: 0, 90, 180 or 270.
-  // Mirrored files have the flip: a picture that only needs left and right
-  // exchanged has vertical_flip and 180. `rotation` is ffprobe's, modulo 360.
+  // The way in which the decoder's pictures were turned upright; with kNative,
+  // the application has to do it. First, if vertical_flip is true, a picture is
+  // flipped so that the bottom row comes first. Then it is rotated
+  // counter-clockwise by `rotation` degrees: 0, 90, 180 or 270. Mirrored files
+  // have the flip: a picture that only needs left and right exchanged has
+  // vertical_flip and 180. `rotation` is ffprobe's, modulo 360.
   int rotation = 0;
   bool vertical_flip = false;
   Ratio time_base;  // Seconds per tick of a timestamp.
@@ -71,39 +72,41 @@ struct VideoMetadata : StreamTiming {
   // VideoOptions::threads, or 1 where libavcodec's pictures would depend on the
   // number of threads: MPEG-4 part 2, VC-2, HEVC with slices or film grain.
   uint32_t threads = 1;
-  std::string backend;  // Both change if the stream goes on elsewhere.
+  std::string backend;  // Backend and device change with a failover.
   std::string device;
 };
 
-// A run of consecutive damaged frames, or a note, as the worker reported it.
+// A run of consecutive damaged frames, or a note (an oddity that loses no
+// frame, damage.h), as the worker reported it.
 struct DamagedRange {
   DamageKind kind = DamageKind::kDamage;
-  // Names what showed the damage of the first frame, or what the note is about.
+  // The evidence for the damage of the first frame, or the subject of the note.
   DamageSign sign = DamageSign::kUnknown;
-  // The number of frames; an estimate, at least 1, if not_in_index; 0 for a
-  // note.
+  // The number of frames; an estimate of at least 1 if not_in_index is true; 0
+  // for a note.
   uint64_t frames = 0;
-  // The first and the last frame number, both damaged. nullopt: this is a note,
-  // or the timestamps of the stream give no order, so only the number of
+  // The first and the last frame number, both damaged. nullopt for a note, and
+  // for a stream whose timestamps give no order: there only the number of
   // packets that yielded no frame is known.
   std::optional<uint64_t> first_frame;
   std::optional<uint64_t> last_frame;
-  // From the start of the first frame until the end of the last, as far as the
-  // timestamps of the damaged frames say; nullopt if none of them has one. Of
-  // a note, the time of its packet.
+  // The time from the start of the first frame until the end of the last, as
+  // far as the timestamps of the damaged frames say; nullopt if none of them
+  // has a timestamp. For a note, the time of its packet.
   std::optional<double> begin_seconds;
   std::optional<double> end_seconds;
   // The byte offsets in the file at which the packets of the first and of the
-  // last frame begin; nullopt if unknown. Without first_frame, those between
-  // which the lost packets are.
+  // last frame begin; nullopt if unknown. If first_frame is nullopt, the lost
+  // packets are between these two offsets.
   std::optional<int64_t> first_byte;
   std::optional<int64_t> last_byte;
-  // Quotes the backend about the first lost frame for which it gave a sentence,
-  // or libavformat where it stopped (kStopped): one line, not checked, at most
-  // 480 bytes. Empty if it gave none.
+  // The message of libavformat where it stopped (kStopped), or the backend's
+  // message for the first lost frame that has one: one line of at most 480
+  // bytes, which may say anything. Empty if there was none.
   std::string backend_says;
-  // The file lacks the packets of the frames at its end. The index does not
-  // have them, so they have no number and do not count for FrameCount().
+  // True if the packets of these frames are missing at the end of the file. The
+  // index does not have such frames, so they have no number and do not count
+  // for FrameCount().
   bool not_in_index = false;
 };
 
@@ -117,50 +120,51 @@ struct DamagedRange {
 //
 // Indices, times and ranges mean what they mean in torchcodec's VideoDecoder.
 //
-// Recovery. When the worker dies, the decoder gets another one, which goes on
-// where the last frame was delivered; the caller sees the same frames, later.
-// After Limits::attempts_per_position deaths without a new frame the call fails
-// with kPoisonedInput or kBackendLost, and the message says what died, where
-// and why. The decoder stays usable after any error: the next call tries again.
-// But a position at which a file has killed that many workers of a backend is
-// refused at once, for ten minutes, to every decoder of the Host that asks for
-// the same position of that file. With VideoOptions::on_failure, the call goes
-// on on another device instead, and recovery() says so.
+// Recovery. When the worker dies, the decoder gets another worker, which
+// continues after the last delivered frame; the caller sees the same frames,
+// later. After Limits::attempts_per_position deaths without a new frame the
+// call fails with kPoisonedInput or kBackendLost, and the message says what
+// died, where and why. The decoder stays usable after any error: the next call
+// tries again. But a position at which a file has killed that many workers of a
+// backend is refused at once, for ten minutes, to every decoder of the Host
+// that asks for the same position of that file. With VideoOptions::on_failure,
+// the call continues on another device instead, and recovery() says so.
 //
 // Order and numbers. Frames arrive in presentation order, as FFmpeg's decoder
 // outputs them, and every frame has the size of the first, unless
-// VideoOptions::autoscale says otherwise. Every packet that
-// shows a picture counts as one frame, even if it does not decode. So frame
-// numbers are the file's, the same for Next() and for indexed access,
-// and a whole pass delivers FrameCount() minus the frames of damage(), without
-// those that are not in the index. The index is made by one scan on first use,
-// unless VideoOptions say otherwise.
+// VideoOptions::autoscale says otherwise. Every packet that shows a picture
+// counts as one frame, even if it does not decode. So frame numbers depend on
+// the file alone, and are the same for Next() and for indexed access. A whole
+// pass delivers FrameCount() frames minus the frames of damage() that are in
+// the index. The index is made by one scan on first use, unless VideoOptions
+// say otherwise.
 //
-// Indexed access returns the picture that a pass from the beginning shows; the
-// calls before it make no difference. The decoder seeks to a keyframe if the
-// packets themselves show that it is one, and what follows is sound. It decodes
-// from the beginning if what follows is damaged, if the codec does not mark its
-// keyframes (core/application/damage.md lists which do), or if the timestamps
-// of the stream are missing or contradict the order of the pictures: such
-// frames are therefore as exact as others, and slow. One case remains: damage
-// that no pass has met yet and that the codec does not notice from the keyframe
-// on (VP8 notices none) shows in the frames that are decoded after it, and a
-// seek may skip it or meet it in another state.
+// Indexed access returns the picture that a pass from the beginning shows;
+// earlier calls make no difference. The decoder seeks to a keyframe if the
+// packets themselves show that it is one and the packets after it are sound. In
+// all other cases it decodes from the beginning, which is as exact but slow.
+// This happens if packets after the keyframe are damaged, if the codec does not
+// mark its keyframes (core/application/damage.md lists the codecs that do), or
+// if the timestamps of the stream are missing or contradict the order of the
+// pictures. One exception: damage that no pass has met yet, and that the codec
+// does not notice after a seek to the keyframe (VP8 notices no damage). It
+// distorts the frames after it in a pass. A seek may skip the damage, or
+// distort the frames in another way.
 //
-// Ends that are missing. Where libavformat stops before the end of the file, or
-// the header declares more frames than the file has, Next() fails once before
-// the end of the stream (see OnCorrupt), and damage() lists about how many are
-// missing (DamagedRange::not_in_index). If a header counts frames,
+// Missing ends. Where libavformat stops before the end of the file, or the
+// header declares more frames than the file has, Next() fails once before the
+// end of the stream (see OnCorrupt), and damage() lists an estimate of the
+// missing frames (DamagedRange::not_in_index). If a header counts frames,
 // metadata().frame_count_from_header then exceeds FrameCount(). Bytes that are
-// appended after the file was opened are not seen.
-// A file that becomes shorter while it is open ends with kBadInput (see
-// OnCorrupt), and damage() lists what did not come.
+// appended after the file was opened are not seen. A file that becomes shorter
+// while it is open ends with kBadInput (see OnCorrupt), and damage() lists the
+// missing frames.
 //
-// Errors of every call below, in addition to those it names: kBadInput,
-// kPoisonedInput, kBackendUnavailable, kBackendLost, kBackendMisbehaved,
-// kDeadlineExceeded, kResourceExhausted and kSandboxUnavailable, since any call
-// may have to start a worker; kUnsupported in a forked child; kCancelled after
-// Cancel().
+// Errors of every call below, in addition to the errors that its comment names:
+// kBadInput, kPoisonedInput, kBackendUnavailable, kBackendLost,
+// kBackendMisbehaved, kDeadlineExceeded, kResourceExhausted and
+// kSandboxUnavailable, since any call may have to start a worker; kUnsupported
+// in a forked child; kCancelled after Cancel().
 //
 // Not thread-safe, except for Cancel(): use one decoder from one thread at a
 // time. Movable. Frames and batches outlive the decoder.
@@ -172,9 +176,9 @@ class VideoDecoder {
   VideoDecoder(VideoDecoder&&) noexcept;
   VideoDecoder& operator=(VideoDecoder&&) noexcept;
 
-  // Returns what is known about the stream. The members that come from the
-  // content are set once an index was made. Starts no worker. The reference is
-  // valid until the decoder is destroyed or moved.
+  // Returns the metadata of the stream. The members that come from the content
+  // are set once an index was made. Starts no worker. The reference is valid
+  // until the decoder is destroyed or moved.
   const VideoMetadata& metadata() const;
   RecoveryStats recovery() const;
 
@@ -193,11 +197,11 @@ class VideoDecoder {
   Result<Frame> FrameAt(int64_t index);
 
   // The calls that return batches need OutputFormat::kRgb and frames of the
-  // size in metadata(), else they fail with kInvalidArgument. They write the
-  // pixels into `into`, if it is not empty: picture i begins at byte i *
-  // FrameBatch::picture_bytes(). kInvalidArgument if the pictures do not fit;
-  // the message says how many bytes they need, and nothing is written. After
-  // another error `into` may have some of the pictures.
+  // size in metadata(); otherwise they fail with kInvalidArgument. If `into` is
+  // not empty, they write the pixels there: picture i begins at byte i *
+  // FrameBatch::picture_bytes(). kInvalidArgument if the pictures do not fit
+  // into it; the message says how many bytes they need, and nothing is written.
+  // After another error, `into` may have some of the pictures.
 
   // Returns the frames of `indices`, in the order of the request; duplicates
   // are decoded once. Errors as of FrameAt; kResourceExhausted if the batch
@@ -212,14 +216,14 @@ class VideoDecoder {
                                    std::span<std::byte> into = {});
 
   // The following calls find frames by time. A frame is played from its
-  // timestamp until the next frame's, and the last frame until the stream
-  // ends; so FramePlayedAt(frame.pts_seconds()) is that frame. A time that is a
-  // little before a timestamp counts as that timestamp: by a microsecond, or by
-  // half a tick of time_base if that is less. So `pts + i / fps` and a time
-  // that was printed with six decimals find the frame that they mean. All times
-  // are in seconds. kOutOfRange for a time at which the stream does not play,
-  // kInvalidArgument for a time that is not finite, kBadInput if the timestamps
-  // of the stream are missing or not unique.
+  // timestamp until the next frame's, and the last frame until the stream ends;
+  // so FramePlayedAt(frame.pts_seconds()) is that frame. A time counts as a
+  // timestamp if it is at most min(1 microsecond, half a tick of time_base)
+  // before it. So a time that is computed as `pts + i / fps`, or was printed
+  // with six decimals, finds the intended frame. All times are in seconds.
+  // kOutOfRange for a time at which the stream does not play, kInvalidArgument
+  // for a time that is not finite, kBadInput if the timestamps of the stream
+  // are missing or not unique.
 
   // Returns the span in which the stream plays.
   Result<SecondsRange> PlayedRange();
@@ -229,9 +233,10 @@ class VideoDecoder {
   Result<FrameBatch> FramesPlayedAt(std::span<const double> seconds,
                                     std::span<std::byte> into = {});
   // Returns the frames that are played in [start, stop); none if start == stop.
-  // With `fps`, returns round((stop - start) * fps) frames: frame i is the one
-  // that is played at start + i / fps, so frames repeat or are left out, and
-  // that time is its pts_seconds. kInvalidArgument if start > stop or fps <= 0.
+  // With `fps`, returns round((stop - start) * fps) frames: picture i is the
+  // frame that is played at start + i / fps, and has that time as its
+  // pts_seconds. So frames repeat or are left out. kInvalidArgument if start >
+  // stop or fps <= 0.
   Result<FrameBatch> FramesPlayedInRange(
       double start, double stop, std::optional<double> fps = std::nullopt,
       std::span<std::byte> into = {});
@@ -239,12 +244,12 @@ class VideoDecoder {
   Result<FrameBatch> AllFrames(std::optional<double> fps = std::nullopt,
                                std::span<std::byte> into = {});
   // Returns the indices of the frames that the container calls keyframes,
-  // ascending. Where it is right, seeking to one costs least. kInvalidArgument
-  // with SeekMode::kApproximate, which knows no keyframes.
+  // ascending. Seeking to such a frame costs least, if the container is right.
+  // kInvalidArgument with SeekMode::kApproximate, which knows no keyframes.
   Result<std::vector<int64_t>> KeyFrameIndices();
 
-  // The number of frames and frame `index` for callers who prefer exceptions:
-  // FrameCount() and FrameAt(), but they throw StatusError.
+  // FrameCount() and FrameAt() for callers who prefer exceptions: these two
+  // throw StatusError.
   uint64_t size() { return FrameCount().value(); }
   Frame operator[](int64_t index) { return FrameAt(index).value(); }
 
@@ -253,16 +258,16 @@ class VideoDecoder {
   FrameIterator begin();
   std::default_sentinel_t end() { return {}; }
 
-  // Returns the damage that any call has found so far, ascending, and after it
-  // the notes (damage.h): at most a thousand ranges of frames, a thousand ends
-  // that are missing, and a thousand notes. Complete only after a pass to the
-  // end.
+  // Returns the damage that any call has found so far, ascending, followed by
+  // the notes (damage.h): at most a thousand ranges of frames, a thousand
+  // missing ends, and a thousand notes. The list is complete only after a pass
+  // to the end.
   std::vector<DamagedRange> damage() const;
 
-  // Ends the call of this decoder that is under way on another thread, or else
-  // the next call, with kCancelled (see cancellation.h). The decoder stays
-  // usable. May be called on any thread and in a signal handler, but not while
-  // the decoder is moved or destroyed.
+  // Ends the call of this decoder that is under way on another thread with
+  // kCancelled; if there is none, ends the next call (cancellation.h). The
+  // decoder stays usable. May be called on any thread and in a signal handler,
+  // but not while the decoder is moved or destroyed.
   void Cancel();
 
   // Returns the pid of the worker as this process sees it, 0 if there is no

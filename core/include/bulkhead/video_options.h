@@ -20,19 +20,20 @@ namespace bulkhead {
 // stream whose components have more than 8 bits, and kUint8 for the others.
 enum class OutputDtype : uint8_t { kUint8, kFloat32, kAuto };
 
-// Chooses the stream of a container with several if the caller names none.
+// Chooses among several streams of a container if the caller names none.
 enum class StreamChoice : uint8_t {
   // The first of its kind; for video, a cover picture only if there is no
   // other.
   kFirst,
-  // The one that the ffmpeg command, PyAV's users and torchcodec take:
-  // av_find_best_stream, that is the default track, the larger picture, the
-  // higher bit rate. Equals ContainerMetadata::best_video_stream and
-  // best_audio_stream, without the cost of Host::Probe.
+  // The stream that the ffmpeg command and torchcodec take, and PyAV's users
+  // with streams.best(): the result of av_find_best_stream, which prefers the
+  // default track, the larger picture and the higher bit rate. Equals
+  // ContainerMetadata::best_video_stream and best_audio_stream, without the
+  // cost of Host::Probe.
   kBest,
 };
 
-// Selects how a frame index or a time is turned into a place in the file
+// Selects the way from a frame index or a time to a place in the file
 // (torchcodec's seek_mode).
 enum class SeekMode {
   // Uses an index of all frames: made by one scan of all packets on first use,
@@ -44,15 +45,15 @@ enum class SeekMode {
   kApproximate,
 };
 
-// Chooses how a call treats damaged frames. A frame is damaged if its packet
+// Chooses the treatment of damaged frames. A frame is damaged if its packet
 // does not decode, if the decoder made up parts of the picture, or if the
-// picture refers to a damaged one or to one that is missing: then all frames
-// are damaged up to the next at which decoding may begin (damage.h and
-// core/application/damage.md). Notes change nothing that a call does.
+// picture refers to a damaged or missing one. After such a picture all frames
+// are damaged up to the next frame at which decoding may begin (damage.h and
+// core/application/damage.md). Notes do not change the result of a call.
 enum class OnCorrupt {
   // The call fails with kBadInput; the message names the frame, the time, the
   // byte in the file and the sign (damage.h). The decoder stays usable, and the
-  // following Next() goes on after the damaged frame.
+  // following Next() continues after the damaged frame.
   kError,
   // Next() and the batch calls leave damaged frames out; FrameAt() fails as
   // with kError. The decoder ignores the errors that it can, as
@@ -63,13 +64,13 @@ enum class OnCorrupt {
   // The same as kSkip, but indexed access returns the nearest sound frame, with
   // the index and timestamp of that frame. kBadInput if no frame is sound.
   kNearest,
-  // Next() and the batch calls deliver every picture that the decoder outputs,
-  // as the ffmpeg command shows it, and Frame::damaged() says which have parts
-  // that are made up, there or in a picture that they refer to. FrameAt()
-  // returns such a picture too. Frames
-  // without a picture are left out; FrameAt() fails for them. So are, as with
-  // `ffmpeg -fps_mode vfr`, pictures that damage has put after later ones. For
-  // people who watch.
+  // For people who watch. Next() and the batch calls deliver every picture that
+  // the decoder outputs, as the ffmpeg command shows it. Frame::damaged() says
+  // whether the decoder made up parts of the picture, or of a picture that it
+  // refers to. FrameAt() returns such a picture too. Frames without a picture
+  // are left out; FrameAt() fails for them. Pictures that come too late because
+  // of damage, after pictures with later timestamps, are left out as with
+  // `ffmpeg -fps_mode vfr`.
   kShow,
 };
 
@@ -87,44 +88,47 @@ struct VideoOptions {
   // The number of threads that the decoder uses; 0 lets the decoder choose.
   uint32_t threads = 1;
   SeekMode seek_mode = SeekMode::kExact;
-  // An index of the frames that replaces the scan and is as exact as its source
-  // (ParseFrameMappings). Empty: there is no such index. Not allowed together
-  // with kApproximate.
+  // An index of the frames that is used instead of a scan, and is as exact as
+  // its source (ParseFrameMappings). Empty: the index is made by a scan. Not
+  // allowed together with kApproximate.
   std::vector<FrameMapping> frame_mappings = {};
   // Damage is an error by default, because FFmpeg drops or shows damaged frames
-  // silently. A caller that trains or judges by pictures should decide.
+  // silently. A caller that trains a model or judges by the pictures should
+  // decide.
   OnCorrupt on_corrupt = OnCorrupt::kError;
-  // The device on which the stream goes on if the backend of `device` fails for
-  // good, at the same frame; see Failover in recovery.h, which says when, and
-  // what is known of the pictures. Empty: the call fails. kInvalidArgument if
-  // it is `device`, kNotFound if there is no such device; it is not started
-  // before it is needed.
+  // The device on which the stream continues, at the same frame, if the backend
+  // of `device` fails for good. Failover in recovery.h says when, and how the
+  // pictures are compared. Empty: the call fails. kInvalidArgument if it is the
+  // same as `device`, kNotFound if there is no such device. The backend of this
+  // device is started only when it is needed.
   std::string on_failure = {};
   // Names and values for the backend; Bulkhead passes them on unread.
   std::vector<std::pair<std::string, std::string>> backend_options = {};
   DimensionOrder dimension_order = DimensionOrder::kNHWC;
-  // The conversion to RGB has 8 bits for kUint8 and 16 bits for kFloat32: only
-  // floats keep all of a 10-bit stream. Neither maps tones.
+  // The type of the delivered numbers. The conversion to RGB has 8 bits for
+  // kUint8 and 16 bits for kFloat32: only floats keep the full precision of a
+  // 10-bit stream. No tone mapping is done.
   OutputDtype output_dtype = OutputDtype::kUint8;
   // Applied in this order, after rotation.
   std::vector<Transform> transforms = {};
   // Called for each recovery, also while the file is being opened.
   RecoveryObserver recovery_observer = {};
   // Ends the opening, and later the calls of the decoder, from another thread.
-  // nullopt: only VideoDecoder::Cancel() does, so not the opening.
+  // nullopt: only VideoDecoder::Cancel() ends calls, and nothing ends the
+  // opening.
   std::optional<Cancellation> cancellation = {};
   // Narrows HostOptions::allowed for this stream.
   AllowedMedia allowed = {};
   // kNative delivers Frame::planes() in place of RGB. Transforms and floats are
   // then kInvalidArgument, and so are the calls that return batches; pictures
   // are not turned upright (VideoMetadata::rotation and vertical_flip say how
-  // to).
+  // to do it).
   OutputFormat output_format = OutputFormat::kRgb;
-  // Every frame has the size of the stream's first one: later ones of another
-  // size are scaled to it, and with kNative converted to its pixel format. So
-  // does the ffmpeg command, whose option -autoscale this is. If false, every
-  // frame has the size, and with kNative the pixel format, that the decoder
-  // gave it (Frame::width(), Frame::pixel_format()). Transforms are then
+  // If true, every frame has the size of the stream's first frame: later frames
+  // of another size are scaled to it, and with kNative converted to its pixel
+  // format. This is ffmpeg's option -autoscale. If false, every frame has the
+  // size, and with kNative the pixel format, that the decoder gave it
+  // (Frame::width(), Frame::pixel_format()). Transforms are then
   // kInvalidArgument, and so is a batch of frames of different sizes.
   bool autoscale = true;
 };

@@ -42,6 +42,7 @@ NumberType TypeOf(SampleType type) {
   return kFloats;
 }
 
+// Reverses the byte order of each number; a number has `of_one` bytes.
 void ReverseEach(std::byte* data, size_t bytes, size_t of_one) {
   for (size_t at = 0; at < bytes; at += of_one) {
     std::reverse(data + at, data + at + of_one);

@@ -12,30 +12,30 @@
 
 namespace bulkhead::python {
 
-// The type of the numbers of an Array, as numpy and struct name it.
+// The type of the numbers in an Array.
 struct NumberType {
-  const char* name;
-  const char* format;
+  const char* name;    // In numpy: "uint8".
+  const char* format;  // In Python's module struct: "B".
   size_t bytes;
 };
 
-// Numbers in memory that nobody else writes, packed, which Python reads and
-// writes through the buffer protocol: numpy and torch make arrays and tensors
-// of it without a copy. The memory lives until the last of them is gone.
+// An array of numbers without padding, in private memory of this process.
+// Python reads and writes it through the buffer protocol, so numpy and torch
+// make arrays and tensors of it without a copy. The memory lives as long as the
+// Array or any array or tensor that was made from it.
 class Array {
  public:
-  // Packed pictures of the library, `count` of them: [count, height, width, 3].
-  // The memory is not initialized. data() is null if there is not enough
-  // memory.
+  // Allocates `count` RGB pictures: [count, height, width, 3]. The memory is
+  // not initialized. data() is null if there is not enough memory.
   Array(size_t count, uint32_t height, uint32_t width, Dtype dtype);
-  // Copies the pixels, once: [height, width, 3].
+  // Copies the pixels of an RGB frame: [height, width, 3].
   explicit Array(const Frame& frame);
-  // Copies a plane, once: [height, width], or [height, width, samples] if
-  // elements have several. The bytes of a number are in the order of this
-  // machine.
+  // Copies a plane: [height, width], or [height, width, samples] if an element
+  // of the plane has several samples, such as NV12's chroma. Numbers get the
+  // byte order of this machine.
   explicit Array(const Plane& plane);
-  // These take over the memory.
-  explicit Array(FrameBatch batch);
+  // Take over the memory of their arguments, without a copy.
+  explicit Array(FrameBatch batch);      // [count, height, width, 3]
   explicit Array(AudioSamples samples);  // [channels, count]
 
   Array(Array&&) noexcept = default;
@@ -46,18 +46,22 @@ class Array {
   const NumberType& type() const { return type_; }
   const std::vector<pybind11::ssize_t>& shape() const { return shape_; }
 
-  // Leaves the first `count` pictures, which must be there.
+  // Shortens the first dimension to `count`, which must not exceed it.
   void Truncate(size_t count) { shape_.front() = count; }
 
+  // Describes the memory for the buffer protocol.
   pybind11::buffer_info Buffer();
 
-  // The numbers of one index of the first dimension, in the same memory.
-  // Throws IndexError if there is no such index.
+  // Returns the part at one index of the first dimension, in the same memory.
+  // Negative indices count from the end. Throws IndexError if there is no such
+  // index.
   Array At(pybind11::ssize_t index) const;
 
  private:
+  // Makes an Array that shares the memory.
   Array(const Array&) = default;
 
+  // Allocates memory for shape_ and type_; data_ is null on failure.
   void Allocate();
 
   std::vector<pybind11::ssize_t> shape_;

@@ -26,14 +26,15 @@ namespace {
 namespace py = pybind11;
 using Released = py::call_guard<WithoutGil>;
 
-// An Item as Python has it: its input and its output.
+// An Item as Python has it: (input, output).
 using ItemPair = std::pair<std::string, std::string>;
 
 batch::Item ItemOf(ItemPair pair) {
   return {std::move(pair.first), std::move(pair.second)};
 }
 
-// Throws an OSError unless the directory took what was written to it.
+// Throws an OSError if `status`, the result of writing to the output directory,
+// is a failure. Takes the GIL itself.
 void CheckDirectory(const Status& status) {
   if (status.ok()) return;
   const WithGil gil;
@@ -41,7 +42,7 @@ void CheckDirectory(const Status& status) {
   throw py::error_already_set();
 }
 
-// One use of an output directory, with the options of its records.
+// An open output directory, and its records with the options of one batch.
 struct Batch {
   Batch(const std::string& path, const std::string& options_json)
       : options(batch::Record::parse(options_json)) {
@@ -50,12 +51,19 @@ struct Batch {
     directory = *std::move(opened);
     records.emplace(*directory, options);
   }
+  ~Batch() {
+    // Unfinished outputs are removed, which may be directories of many files.
+    const WithoutGil released;
+    directory.reset();
+  }
 
   const batch::Record options;
   std::unique_ptr<batch::Directory> directory;
   std::optional<batch::Records> records;
 };
 
+// An attempt to decode one input, with all that batch::Attempt borrows. `known`
+// is the verdict of an input that need not be decoded.
 struct Attempt {
   Attempt(std::shared_ptr<Batch> its_batch, batch::Item item, std::string path,
           batch::Recipe its_recipe)
@@ -75,7 +83,9 @@ struct Attempt {
   const std::optional<batch::Verdict> known;
 };
 
-// `code` is empty if the input was decoded.
+// Ends an attempt with the outcome that Python code reports. `code` is the name
+// of the error's code, empty if the input was decoded. `damage` is a list of
+// DamagedRange or DamagedSamples.
 batch::Verdict Finish(Attempt& self, const std::string& code,
                       std::string message, std::optional<uint64_t> frames,
                       std::optional<uint64_t> frame_count,
@@ -122,7 +132,7 @@ void DefineBatch(py::module_& module) {
         }
         return items;
       },
-      py::arg("inputs"), py::arg("relative_to"), py::arg("suffix"));
+      Released(), py::arg("inputs"), py::arg("relative_to"), py::arg("suffix"));
   module.def(
       "record_text",
       [](const std::string& path) { return batch::TextOf(path); },

@@ -5,9 +5,9 @@
 
 namespace bulkhead::python {
 
-// Batch, its attempts and its summary: the engine of `bulkhead batch`, for
-// bulkhead.distributed. Records are lines of JSON, which travel between
-// machines as they are.
+// Defines the functions and classes by which bulkhead.distributed uses the
+// engine of `bulkhead batch`. A record is a str here, a line of JSON, which
+// travels between machines unchanged.
 void DefineBatch(pybind11::module_& module);
 
 }  // namespace bulkhead::python

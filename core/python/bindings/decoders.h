@@ -13,7 +13,9 @@
 
 namespace bulkhead::python {
 
-// An open stream, and the turns of the threads that call it.
+// An open stream as Python has it: a decoder of the library and its Waiting.
+// Several threads may call it; the calls run one after another, without the
+// interpreter's lock (GIL).
 template <typename Decoder>
 class Stream {
  public:
@@ -21,8 +23,8 @@ class Stream {
       : decoder_(std::make_unique<Decoder>(std::move(decoder))),
         waiting_(std::move(waiting)) {}
   ~Stream() {
-    // In a forked child, a thread of the parent may have been inside: what the
-    // decoder holds is then in no order that could be taken apart.
+    // In a forked child, a thread of the parent may have been in a call. Its
+    // decoder is then in an inconsistent state and cannot be destroyed.
     if (waiting_->busy()) {
       static_cast<void>(decoder_.release());
       return;
@@ -34,7 +36,7 @@ class Stream {
   Decoder& decoder() { return *decoder_; }
   Waiting& waiting() { return *waiting_; }
 
-  // Runs `call` with the decoder, which returns a Result or a Status.
+  // Runs call(decoder), which returns a Result or a Status. See Waiting::Run().
   template <typename Call>
   auto Run(Call call) {
     return waiting_->Run([&] { return call(*decoder_); });
@@ -48,6 +50,7 @@ class Stream {
 using VideoStream = Stream<VideoDecoder>;
 using AudioStream = Stream<AudioDecoder>;
 
+// Define VideoStream and AudioStream with the structs that they return.
 void DefineVideo(pybind11::module_& module);
 void DefineAudio(pybind11::module_& module);
 

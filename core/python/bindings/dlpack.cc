@@ -11,21 +11,23 @@ namespace py = pybind11;
 constexpr char kUnversioned[] = "dltensor";
 constexpr char kVersioned[] = "dltensor_versioned";
 
-// What a capsule points to, with the memory that its pointers lead to.
+// The struct that a capsule points to, with the picture that this struct points
+// into.
 template <typename Managed>
 struct Holder {
   Managed managed;
   SharedPicture picture;
 };
 
-// Consumers call it on any thread, with or without the GIL.
+// The deleter of a tensor. Consumers call it on any thread, with or without the
+// GIL.
 template <typename Managed>
 void Delete(Managed* managed) {
   delete static_cast<Holder<Managed>*>(managed->context);
 }
 
-// A consumer that takes the tensor renames the capsule, and then calls the
-// deleter itself.
+// The destructor of a capsule. Does nothing if a consumer has taken the tensor:
+// that consumer has renamed the capsule and calls the deleter itself.
 template <typename Managed, const char* kName>
 void Destroy(PyObject* capsule) {
   if (PyCapsule_IsValid(capsule, kName) == 0) return;

@@ -11,8 +11,11 @@
 
 namespace bulkhead::python {
 
-// The structs that a DLPack capsule points to, as version 1.0 of its ABI has
-// them. Debian's dlpack.h is older and lacks the versioned one.
+// DLPack is an ABI by which libraries of arrays exchange memory: the producer
+// gives a capsule of Python that points to a description of a tensor.
+//
+// These are the structs of version 1.0 of the ABI. Debian's dlpack.h is older
+// and lacks VersionedTensor.
 namespace dlpack {
 
 struct Version {
@@ -62,7 +65,7 @@ constexpr uint64_t kIsCopied = 2;
 
 }  // namespace dlpack
 
-// A picture in memory that lives as long as its owner.
+// A picture, and the owner that keeps its memory alive.
 struct SharedPicture {
   std::shared_ptr<const void> owner;
   const std::byte* data;
@@ -71,11 +74,13 @@ struct SharedPicture {
   std::array<int64_t, 3> strides;  // In elements.
 };
 
-// Returns a capsule of version 0 (`dltensor`), which has no flags: the consumer
-// may write to the memory.
+// Returns a capsule of an ABI before 1.0 (`dltensor`). It has no flags, so the
+// consumer may write to the memory. The capsule, or the consumer that takes the
+// tensor from it, keeps the picture's owner.
 pybind11::capsule UnversionedCapsule(SharedPicture picture);
 
-// Returns a capsule of version 1.0 (`dltensor_versioned`).
+// Returns a capsule of version 1.0 (`dltensor_versioned`) with flags such as
+// kReadOnly.
 pybind11::capsule VersionedCapsule(SharedPicture picture, uint64_t flags);
 
 }  // namespace bulkhead::python

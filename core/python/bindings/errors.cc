@@ -32,6 +32,7 @@ const char* KindName(ExitReport::Kind kind) {
   return "unknown";
 }
 
+// Sets the interpreter's current exception to the one for `status`.
 void Raise(const Status& status) {
   try {
     py::object report = py::none();

@@ -10,11 +10,11 @@
 
 namespace bulkhead::python {
 
-// Errors of the library become Python's exceptions: one class for each Code, in
-// the module bulkhead._errors, which also says what each class derives from.
+// Errors of the library become exceptions of Python. The module
+// bulkhead._errors defines one class for each Code.
 
-// Returns the value, or throws the error as a StatusError, which the module
-// translates.
+// Returns the value, or throws the error as a StatusError. A StatusError that
+// leaves a function called by Python becomes the Python exception of its code.
 template <typename T>
 T ValueOf(Result<T> result) {
   return std::move(result).value();
@@ -23,7 +23,8 @@ inline void ValueOf(const Status& status) {
   if (!status.ok()) throw StatusError(status);
 }
 
-// Makes the module translate StatusError.
+// Makes the module translate StatusError, and defines the class ExitReport: an
+// exception has one if a worker's end is its cause.
 void DefineErrors(pybind11::module_& module);
 
 }  // namespace bulkhead::python

@@ -10,31 +10,31 @@
 
 namespace bulkhead::python {
 
-// The rows of an RGB frame where the worker wrote them, which may have padding
-// between them: read-only bytes for modules of this package that read each of
-// them once, as a hash and a write to a file do. A Lease, which users have,
-// costs a mapping of its own; this costs nothing.
+// The rows of an RGB frame in its slot in shared memory, without a copy and
+// read-only. There may be padding between rows. Only modules of this package
+// use it, to hash the bytes or write them to a file. Users get a Lease instead,
+// which has a private mapping of the slot.
 //
-// Trust: the worker can write to the bytes as long as it lives. Whoever needs
-// them twice takes a copy.
+// Trust: the worker can change the bytes as long as it lives. So read each byte
+// once; code that needs them twice must copy them.
 //
-// Ownership: the slot goes back to the decoder when this object and all views
-// of it are gone.
+// Ownership: the decoder gets the slot back when this object and all buffers
+// made from it are gone.
 class FrameRows {
  public:
-  // Throws StatusError of a native frame, which has planes.
+  // Throws StatusError for a native frame, which has planes instead.
   explicit FrameRows(Frame frame)
       : frame_(std::move(frame)),
         stride_(frame_.stride()),
         row_bytes_(frame_.row(0).size()) {}
 
-  // Returns the bytes from one row to the next.
+  // Returns the number of bytes from the start of a row to the next one's.
   size_t stride() const { return stride_; }
-  // Returns the bytes of the pixels of a row.
+  // Returns the number of bytes in a row without its padding.
   size_t row_bytes() const { return row_bytes_; }
 
-  // Describes the memory from the first row to the last, without what follows
-  // the last.
+  // Describes the memory for the buffer protocol, from the first row to the
+  // last, without the padding after the last.
   pybind11::buffer_info Buffer();
 
  private:

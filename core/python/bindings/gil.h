@@ -6,13 +6,13 @@
 
 namespace bulkhead::python {
 
-// The interpreter's lock, released and taken so that a thread may be inside a
-// call when the interpreter ends. Python then ends each daemon thread that asks
-// for the lock, by pthread_exit(), and that unwinds the stack: through
-// destructors and handlers of C++, which end the process with abort(). A thread
-// that Python wants to end here sleeps instead until the process is gone.
+// Take and release the interpreter's lock (GIL), also in threads that are
+// inside a call when the interpreter ends. Python then calls pthread_exit() in
+// each daemon thread that asks for the lock. That unwinds the stack and, at a
+// destructor or handler of C++, aborts the process. With these classes, such a
+// thread sleeps instead until the process has ended.
 
-// Releases the lock until the end of the scope.
+// Releases the lock until the end of the scope. The thread must hold the lock.
 class WithoutGil {
  public:
   WithoutGil();
@@ -24,7 +24,7 @@ class WithoutGil {
   PyThreadState* const thread_;
 };
 
-// Holds the lock until the end of the scope.
+// Takes the lock until the end of the scope. The thread may hold it already.
 class WithGil {
  public:
   WithGil();
@@ -36,16 +36,18 @@ class WithGil {
   PyGILState_STATE state_;
 };
 
-// Sleeps until the process is gone.
+// Sleeps until the process ends.
 [[noreturn]] void SleepForEver();
 
-// Runs `call`, which runs Python, and returns its result.
+// Runs `call`, which runs code of Python, and returns its result. Sleeps if the
+// interpreter ends meanwhile.
 template <typename Call>
 auto SleepingIfPythonEnds(Call call) {
   try {
     return call();
   } catch (const abi::__forced_unwind&) {
-    // Leaving the handler without `throw` would end the process.
+    // pthread_exit() threw this. Leaving the handler without `throw` would
+    // abort the process.
     SleepForEver();
   }
 }

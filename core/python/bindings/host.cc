@@ -18,8 +18,9 @@ namespace {
 
 namespace py = pybind11;
 
-// The reader of one source serves one decoder, and its exceptions belong to the
-// call of that decoder.
+// Opens a stream. Its calls go through the Waiting that has the source's
+// reader, so that an exception of the reader ends the call during which it was
+// raised.
 template <typename Decoder, typename Options, typename Open>
 std::unique_ptr<Stream<Decoder>> OpenStream(const PythonSource& source,
                                             Options options, Open open) {
@@ -42,14 +43,14 @@ ContainerMetadata Probe(Host& host, const PythonSource& source,
   });
 }
 
-// Runs a call to bulkheadd, which ^C ends.
+// Runs a call that waits for bulkheadd, such that ^C can end it.
 template <typename Call>
 auto Asked(Call call) {
   Waiting waiting(nullptr);
   return waiting.Run([&] { return call(waiting.cancellation()); });
 }
 
-// A command of operators.
+// A method of Host that operators use, such as Restart().
 using Command = Status (Host::*)(const std::string&,
                                  const std::optional<Cancellation>&);
 auto Commanded(Command command) {

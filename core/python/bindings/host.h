@@ -5,6 +5,7 @@
 
 namespace bulkhead::python {
 
+// Defines the class Host, whose methods open streams and ask bulkheadd.
 void DefineHost(pybind11::module_& module);
 
 }  // namespace bulkhead::python

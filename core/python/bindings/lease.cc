@@ -18,7 +18,8 @@ namespace py = pybind11;
 
 using Triple = std::array<int64_t, 3>;
 
-// [height, width, 3], or [3, height, width] of the same memory.
+// Returns a shape or the strides in the order of the dimensions: [rows, pixels,
+// channels], or [channels, rows, pixels].
 Triple Ordered(int64_t rows, int64_t pixels, int64_t channels,
                bool channels_first) {
   if (channels_first) return {channels, rows, pixels};
@@ -26,23 +27,23 @@ Triple Ordered(int64_t rows, int64_t pixels, int64_t channels,
 }
 
 SharedPicture ViewOf(std::shared_ptr<const Frame> frame, bool channels_first) {
-  const auto row =
+  const auto row_stride =  // in elements
       static_cast<int64_t>(frame->stride() / BytesOf(frame->dtype()));
   const std::byte* const data = frame->data();
   const Dtype dtype = frame->dtype();
   const Triple shape =
       Ordered(frame->height(), frame->width(), 3, channels_first);
   return {std::move(frame), data, dtype, shape,
-          Ordered(row, 3, 1, channels_first)};
+          Ordered(row_stride, 3, 1, channels_first)};
 }
 
 SharedPicture CopyOf(const Frame& frame, bool channels_first) {
   auto array = std::make_shared<Array>(frame);
   const std::byte* const data = array->data();
-  const int64_t row = int64_t{3} * frame.width();
+  const int64_t row_stride = int64_t{3} * frame.width();
   return {std::move(array), data, frame.dtype(),
           Ordered(frame.height(), frame.width(), 3, channels_first),
-          Ordered(row, 3, 1, channels_first)};
+          Ordered(row_stride, 3, 1, channels_first)};
 }
 
 int GetBuffer(PyObject* object, Py_buffer* view, int flags) {
@@ -75,7 +76,8 @@ void Lease::OwnPages() {
       reinterpret_cast<unsigned char*>(const_cast<std::byte*>(view_.data));
   const auto step = static_cast<size_t>(::getpagesize());
   for (size_t at = 0; at < bytes; at += step) {
-    // A write that changes nothing, also while another thread writes there.
+    // Any write makes the kernel copy the page. This one changes nothing, even
+    // if another thread writes at the same time.
     const std::atomic_ref<unsigned char> pixel(pixels[at]);
     unsigned char value = pixel.load();
     pixel.compare_exchange_strong(value, value);
@@ -87,7 +89,7 @@ void Lease::Fill(Py_buffer& view, int flags) {
     throw py::buffer_error(
         "the pixels of a lease are read-only; numpy.array(lease) copies them");
   }
-  // torch.asarray() is such a consumer: it would lose shape and type.
+  // torch.asarray() asks without strides, and would get neither shape nor type.
   if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES) {
     throw py::buffer_error(
         "the rows of a lease can be padded, and this consumer takes packed "

@@ -14,34 +14,39 @@
 
 namespace bulkhead::python {
 
-// The pixels of a frame where the worker wrote them, which Python reads through
-// the buffer protocol and DLPack, and cannot write.
+// The pixels of an RGB frame in its slot in shared memory, without a copy.
+// Python reads them through the buffer protocol and DLPack, as read-only
+// memory.
 //
-// Consumers that ignore that, as torch.from_numpy() does, write to a mapping
-// that is copy-on-write and of this Lease alone: nobody else sees it.
+// Some consumers, such as torch.from_numpy(), ignore that it is read-only. Each
+// Lease has a private copy-on-write mapping of the slot, so only the views of
+// this Lease see what such a consumer writes.
 //
-// Ownership: the slot goes back to the decoder when the Lease and everything
-// that was made of it (memoryviews, arrays, capsules, tensors) are gone, in any
-// order and on any thread.
+// Ownership: the decoder gets the slot back when the Lease and everything made
+// from it (memoryviews, arrays, capsules, tensors) are gone, in any order and
+// on any thread.
 class Lease {
  public:
-  // As an array, [3, height, width] or [height, width, 3].
+  // The array is [3, height, width] if `channels_first`, else [height, width,
+  // 3].
   Lease(const Frame& frame, bool channels_first);
 
   const SharedPicture& picture() const { return view_; }
 
-  // Gives this process its own copy of every page, in place, so that the pixels
-  // of a child that is forked next stay when the slot goes back here.
+  // Copies every page of the mapping, at the same address. So a child that is
+  // forked afterwards keeps the pixels even if this process gives the slot back
+  // to the decoder.
   void OwnPages();
 
-  // Fills all of `view` but `obj`, as bf_getbuffer does. Throws
-  // pybind11::buffer_error if `flags` ask for what the memory is not.
+  // Fills all members of `view` except `obj`, for CPython's bf_getbuffer.
+  // Throws pybind11::buffer_error if the memory cannot be given as `flags`
+  // demand.
   void Fill(Py_buffer& view, int flags);
 
   using DlpackVersion = std::pair<uint32_t, uint32_t>;
   using DlpackDevice = std::pair<int32_t, int32_t>;
-  // As the array API standard defines __dlpack__(). A consumer that does not
-  // know the flag for memory that is only read gets a copy.
+  // Implements __dlpack__() of Python's array API standard. A consumer of an
+  // ABI before 1.0, which has no flag for read-only memory, gets a copy.
   pybind11::capsule Dlpack(std::optional<int64_t> stream,
                            std::optional<DlpackVersion> max_version,
                            std::optional<DlpackDevice> dl_device,

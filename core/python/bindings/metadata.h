@@ -5,8 +5,8 @@
 
 namespace bulkhead::python {
 
-// Makes the metadata of streams and containers, and the reports of decoders
-// about damage and recovery, classes of Python.
+// Defines classes of Python for the metadata of streams and containers, and for
+// the damage and the recoveries that decoders report.
 void DefineMetadata(pybind11::module_& module);
 
 }  // namespace bulkhead::python

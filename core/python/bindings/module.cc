@@ -15,9 +15,9 @@
 #include "core/python/bindings/reader.h"
 #include "core/python/bindings/reports.h"
 
-// The module bulkhead._core: the C++ library as it is, for the modules of the
-// package, which give it torchcodec's names and Python's types. Whatever is
-// decided is decided there or in the library, not here.
+// The module bulkhead._core: the C++ library with the library's own names. The
+// modules of the package are its only users; they offer torchcodec's names and
+// Python's types. Decisions are made in them or in the library, never here.
 PYBIND11_MODULE(_core, module) {
   using namespace bulkhead::python;
   module.doc() = "The C++ library, for the modules of this package.";

@@ -5,8 +5,8 @@
 
 namespace bulkhead::python {
 
-// Defines functions of Python for what operators ask: events, running
-// applications, and records of crashes.
+// Defines functions of Python for operators: events, running applications, and
+// records of crashes.
 void DefineOperators(pybind11::module_& module);
 
 }  // namespace bulkhead::python

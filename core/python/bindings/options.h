@@ -5,8 +5,9 @@
 
 namespace bulkhead::python {
 
-// Makes the structs of options classes of Python whose members can be set, and
-// their enumerations classes with the names that the command uses.
+// Defines classes of Python for the structs of options, with attributes that
+// can be set, and for their enumerations. The enumerators have the names that
+// the command line uses.
 void DefineOptions(pybind11::module_& module);
 
 }  // namespace bulkhead::python

@@ -14,7 +14,7 @@ namespace {
 
 namespace py = pybind11;
 
-// The bytes of an object that has them one after the other.
+// A view of the bytes of an object with contiguous memory.
 class Bytes {
  public:
   // Throws BufferError or TypeError of Python for other objects.
@@ -57,7 +57,7 @@ PythonSource FromReader(py::function read, py::function seek,
                         std::string name) {
   const auto reader = Reader::Create(std::move(read), std::move(seek));
   Result<Source> source = [&] {
-    // Asks the reader for its size.
+    // FromReader() calls the reader to find its size.
     const WithoutGil released;
     return Source::FromReader(
         SeekingReader{

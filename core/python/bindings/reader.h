@@ -12,28 +12,33 @@
 
 namespace bulkhead::python {
 
-// A file-like object as the library reads it: by two functions of Python,
+// Lets the library read a file-like object of Python, by its functions
 // `read(size)`, which returns an object with bytes, and `seek(offset, whence)`.
-// They are called with the GIL, inside a call that has released it.
+// The library calls Read() and Seek() during a call for which the interpreter's
+// lock (GIL) was released; they take the lock.
 //
-// An exception that they raise cannot pass through the library, so it is kept
-// here until the call is over.
+// A Python exception of these functions cannot pass through the library. So the
+// Reader keeps it and returns an error to the library. When the library's call
+// has returned, the caller throws the kept exception by Rethrow().
 class Reader {
  public:
   // The last reference may be dropped without the GIL.
   static std::shared_ptr<Reader> Create(pybind11::function read,
                                         pybind11::function seek);
 
+  // Copies bytes to `out`. Returns how many bytes the function `read` returned.
   Result<size_t> Read(std::span<std::byte> out);
+  // Returns the new position, in bytes.
   Result<int64_t> Seek(int64_t offset, int whence);
 
-  // Throws the exception that was kept, if there is one. Needs the GIL.
+  // Throws the exception that was kept, if there is one. The caller has the
+  // GIL.
   void Rethrow();
 
  private:
   Reader(pybind11::function read, pybind11::function seek);
 
-  // Keeps the exception, and returns the error for the library.
+  // Keeps the exception, and returns an error for the library.
   Status Keep(pybind11::error_already_set raised);
 
   pybind11::function read_;
@@ -41,7 +46,8 @@ class Reader {
   std::optional<pybind11::error_already_set> raised_;
 };
 
-// A Source of the library, and its reader if it has one.
+// A source of media. `reader` is the object that the source reads from; null
+// for a path or memory.
 struct PythonSource {
   Source source;
   std::shared_ptr<Reader> reader;

@@ -10,28 +10,30 @@
 
 namespace bulkhead::python {
 
-// Makes a struct of the library a class of Python whose members can be read:
+// Defines a class of Python for a struct of the library, with attributes that
+// can be read:
 //
 //     Record<Ratio>(module, "Ratio", "A fraction.")
 //         .field("numerator", &Ratio::numerator)
 //         .field("denominator", &Ratio::denominator);
 //
-// __match_args__ has the names of the members in the order in which they are
-// declared here. Members are returned by value: Python holds no reference into
-// the struct.
+// The class's __match_args__ has the names of its attributes in this order, for
+// code that lists them. Attributes are returned by value: Python has no
+// reference into the struct.
 template <typename Struct>
 class Record {
  public:
   Record(pybind11::module_& module, const char* name, const char* doc)
       : class_(module, name, doc) {}
 
+  // Adds an attribute for a member of the struct.
   template <typename Base, typename Member>
   Record& field(const char* name, Member Base::*member) {
     return computed(name,
                     [member](const Struct& self) { return self.*member; });
   }
 
-  // A member that `get` makes of the struct.
+  // Adds an attribute whose value is get(struct).
   template <typename Get>
   Record& computed(const char* name, Get get) {
     class_.def_property_readonly(name, std::move(get));
@@ -40,7 +42,7 @@ class Record {
     return *this;
   }
 
-  // A method.
+  // Adds a method, which is not in __match_args__.
   template <typename Get, typename... Extra>
   Record& hidden(const char* name, Get get, const Extra&... extra) {
     class_.def(name, std::move(get), extra...);

@@ -5,7 +5,8 @@
 
 namespace bulkhead::python {
 
-// Makes the reports of a Host about itself classes of Python.
+// Defines classes of Python for the reports of a Host about its devices,
+// backends and sandbox.
 void DefineReports(pybind11::module_& module);
 
 }  // namespace bulkhead::python

@@ -7,8 +7,8 @@
 
 namespace bulkhead::python {
 
-// Returns the text for people to read: bytes that are no UTF-8, as the names of
-// files can have, are shown as \xff.
+// Returns a str for people to read: a byte that is not UTF-8, which a file name
+// can have, becomes \xff.
 inline pybind11::str Shown(const std::string& text) {
   PyObject* shown = PyUnicode_DecodeUTF8(
       text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
@@ -20,10 +20,10 @@ inline pybind11::str Shown(const std::string& text) {
 
 namespace pybind11::detail {
 
-// A string of the library is a str as the names of files are in Python, in both
-// directions: bytes that are no UTF-8 are lone surrogates (PEP 383). It can be
-// given as bytes as well. Every source of the module that has strings in a
-// signature includes this header.
+// Converts std::string as Python converts the names of files: bytes that are
+// not UTF-8 are lone surrogates in a str (PEP 383). Also accepts bytes. Every
+// source of the module with strings in a signature includes this header, since
+// all of them must use the same caster.
 template <>
 struct type_caster<std::string> {
   PYBIND11_TYPE_CASTER(std::string, const_name("str"));

@@ -20,23 +20,25 @@ namespace {
 
 namespace py = pybind11;
 
-// A frame, with its pixels or planes copied or, if they were asked for, in
-// their slot.
+// A decoded frame as Python gets it: its pixels, copied or in their slot, and
+// its other properties.
 struct Picture {
-  // Planes or pixels; nothing once they were taken.
+  // Copies of the planes, a copy of the RGB pixels, or the frame itself, whose
+  // slot stays leased. Empty after the method of Python that takes them.
   std::variant<std::monostate, std::vector<Array>, Array, Frame> pixels;
   FrameInfo info;
   std::string pixel_format;
   std::string device;
 };
 
-// Pictures with their times.
+// Several pictures in one array, with their times in seconds.
 struct Pictures {
   Array array;
   std::vector<double> pts_seconds;
   std::vector<double> duration_seconds;
 };
 
+// Returns the frame for Python: itself if `lease`, else with its pixels copied.
 Picture Taken(Frame frame, bool lease) {
   FrameInfo info;
   info.index = frame.index();
@@ -68,7 +70,7 @@ Result<Picture> Taken(Result<Frame> frame, bool lease) {
   return Taken(*std::move(frame), lease);
 }
 
-// Returns what the picture holds, which it then no longer does.
+// Takes the pixels out of the picture. Throws if they are not of this type.
 template <typename Pixels>
 Pixels PixelsOf(Picture& picture) {
   if (!std::holds_alternative<Pixels>(picture.pixels)) {
@@ -82,19 +84,20 @@ Result<Pictures> Taken(Result<FrameBatch> batch) {
   if (!batch) return batch.error();
   std::vector<double> pts = std::move(batch->pts_seconds);
   std::vector<double> durations = std::move(batch->duration_seconds);
-  // The batch counts its pictures by their times.
+  // FrameBatch::size() is the length of pts_seconds, which was moved out.
   batch->pts_seconds.resize(pts.size());
   return Pictures{Array(*std::move(batch)), std::move(pts),
                   std::move(durations)};
 }
 
-// Decodes into memory that is not initialized first: a batch of the library is,
-// which writes every page once more.
+// Calls `call` with memory to decode `count` pictures into. A batch that the
+// library allocates is first filled with zeros; this memory is not, which saves
+// one pass over it.
 template <typename Call>
 Result<Pictures> Into(VideoDecoder& decoder, size_t count, Call call) {
   const VideoMetadata& metadata = decoder.metadata();
   Array array(count, metadata.height, metadata.width, metadata.dtype);
-  // The library says which limit is too low for so much.
+  // Without memory, the library returns the error that names the limit.
   if (array.data() == nullptr) return Taken(call({}));
   Result<FrameBatch> batch = call({array.data(), array.bytes()});
   if (!batch) return batch.error();

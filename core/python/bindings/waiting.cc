@@ -10,19 +10,19 @@
 namespace bulkhead::python {
 namespace {
 
-// What the handler reads. A handler has no other way to its data; only the
+// The data of the signal handler, which can only reach globals. Only the
 // initial thread writes here.
 std::atomic<const Cancellation*> watched{nullptr};
 std::atomic<bool> interrupted{false};
-struct sigaction pythons = {};
+struct sigaction python_action = {};
 
 void OnInterrupt(int signal, siginfo_t* info, void* context) {
   interrupted = true;
   if (const Cancellation* cancellation = watched.load()) cancellation->Cancel();
-  if (pythons.sa_flags & SA_SIGINFO) {
-    pythons.sa_sigaction(signal, info, context);
+  if (python_action.sa_flags & SA_SIGINFO) {
+    python_action.sa_sigaction(signal, info, context);
   } else {
-    pythons.sa_handler(signal);
+    python_action.sa_handler(signal);
   }
 }
 
@@ -33,6 +33,7 @@ bool OnInitialThread() { return ::syscall(SYS_gettid) == ::getpid(); }
 InterruptWatch::InterruptWatch(const Cancellation& cancellation) {
   if (!OnInitialThread()) return;
   outer_ = watched.load();
+  // The outermost object installs the handler; inner ones only set `watched`.
   if (outer_ == nullptr) {
     struct sigaction current = {};
     ::sigaction(SIGINT, nullptr, &current);
@@ -41,7 +42,7 @@ InterruptWatch::InterruptWatch(const Cancellation& cancellation) {
         (current.sa_handler == SIG_DFL || current.sa_handler == SIG_IGN)) {
       return;
     }
-    pythons = current;
+    python_action = current;
     interrupted = false;
     watched = &cancellation;
     struct sigaction ours = current;
@@ -59,7 +60,7 @@ InterruptWatch::~InterruptWatch() { Stop(); }
 bool InterruptWatch::Stop() {
   if (!watching_) return false;
   watching_ = false;
-  if (outer_ == nullptr) ::sigaction(SIGINT, &pythons, nullptr);
+  if (outer_ == nullptr) ::sigaction(SIGINT, &python_action, nullptr);
   watched = outer_;
   return interrupted.exchange(false);
 }

@@ -18,11 +18,13 @@
 
 namespace bulkhead::python {
 
-// While a call waits on the initial thread of the process, SIGINT also calls
-// Cancel(), and then Python's own handler. Nothing changes if the process has
-// no handler of Python's (SIG_DFL, SIG_IGN), or on another thread, since Python
-// raises KeyboardInterrupt on the initial one alone. May be nested: a reader
-// can use another decoder.
+// Lets ^C end a call of the library. While an object exists, SIGINT calls
+// Cancel() on its cancellation, and then Python's own handler.
+//
+// Works only on the process's initial thread, where Python raises
+// KeyboardInterrupt, and only if SIGINT has a handler. Elsewhere it does
+// nothing. Objects may be nested, because a reader can use another decoder; the
+// innermost is cancelled.
 class InterruptWatch {
  public:
   explicit InterruptWatch(const Cancellation& cancellation);
@@ -30,39 +32,43 @@ class InterruptWatch {
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
 
-  // Ends the watch, and returns whether SIGINT came during it.
+  // Restores the old handler, and returns whether SIGINT came meanwhile.
   bool Stop();
 
  private:
   bool watching_ = false;
-  const Cancellation* outer_ = nullptr;  // From the call around this one.
+  // The cancellation of the object around this one, or null.
+  const Cancellation* outer_ = nullptr;
 };
 
-// The calls of one decoder, or the opening of one. Each call runs without the
-// GIL and alone: another thread that calls the same decoder waits for its turn,
-// since decoders of the library are not thread-safe.
+// Runs the calls of one decoder, and the call that opens it. Each call runs
+// without the GIL, and can be ended by ^C and Cancel(). Decoders of the library
+// are not thread-safe: if two threads of Python call one, the second waits for
+// its turn.
 class Waiting {
  public:
-  // `reader` is the source's, or null.
+  // `reader` is the reader that the decoder's source calls, or null.
   explicit Waiting(std::shared_ptr<Reader> reader)
       : cancellation_(ValueOf(Cancellation::Create())),
         reader_(std::move(reader)) {}
 
   const Cancellation& cancellation() const { return cancellation_; }
 
-  // Ends the call that another thread is in, or else the next one.
+  // Ends the call that is running on another thread; if there is none, the next
+  // call. Any thread may call it.
   void Cancel() {
     asked_ = true;
     cancellation_.Cancel();
   }
 
-  // True if a call is under way. In a forked child, that call never ends.
+  // Returns whether a call is running. In a child that was forked during a call
+  // of another thread, this stays true for ever.
   bool busy() const { return user_.load() != std::thread::id(); }
 
   // Runs `call`, which returns a Result or a Status, and returns its value. The
-  // caller has the GIL. Throws what the library returned, an exception of the
-  // reader, or what a handler of a signal raised. A call that ^C ended begins
-  // again if Python's handler raised nothing.
+  // caller has the GIL. Throws the error of the library, an exception of the
+  // reader, or an exception that a signal handler of Python raised. If ^C ended
+  // the call and Python's handler raised nothing, runs the call again.
   template <typename Call>
   auto Run(Call call) {
     for (;;) {
@@ -80,10 +86,10 @@ class Waiting {
   struct Outcome {
     R result;
     bool interrupted;
-    bool cancelled;  // By ^C, in this call or one before it.
+    bool cancelled;  // By ^C, during this call or an earlier one.
   };
 
-  // Holds the turn of the calling thread.
+  // Gives the calling thread the decoder until the end of the scope.
   class Turn {
    public:
     explicit Turn(Waiting& waiting);
@@ -93,6 +99,7 @@ class Waiting {
     Waiting& waiting_;
   };
 
+  // Runs `call` once, without the GIL, when it is this thread's turn.
   template <typename Call>
   auto RunOnce(Call& call) -> Outcome<decltype(call())> {
     const WithoutGil released;
@@ -100,8 +107,8 @@ class Waiting {
     InterruptWatch watch(cancellation_);
     auto result = call();
     const bool interrupted = watch.Stop();
-    // A call may be done before it notices ^C, which then ends the next one, or
-    // one later still if the handler runs on another thread.
+    // A call may return before it notices ^C. The cancellation then ends the
+    // next call or a later one, for which `interrupted` is false.
     const bool cancelled =
         CodeOf(result) == Code::kCancelled && !asked_.exchange(false);
     return {std::move(result), interrupted, cancelled};
@@ -116,8 +123,8 @@ class Waiting {
   const Cancellation cancellation_;
   const std::shared_ptr<Reader> reader_;
   std::mutex turn_;
-  std::atomic<std::thread::id> user_;
-  std::atomic<bool> asked_ = false;  // Cancel() has not ended any call yet.
+  std::atomic<std::thread::id> user_;  // The thread in a call; else no id.
+  std::atomic<bool> asked_ = false;  // Cancel() was called; no call ended yet.
 };
 
 }  // namespace bulkhead::python

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decodes video and audio in sandboxed processes, so that no backend and no file can
-take the interpreter with it.
+crash the interpreter.
 
     from bulkhead.decoders import VideoDecoder
 
@@ -15,7 +15,7 @@ try:
 except ImportError as _error:
     raise _missing.explained(_error) from None
 
-from bulkhead import _records  # noqa: F401 (gives _core its reprs)
+from bulkhead import _records  # noqa: F401 (adds __repr__ to the classes of _core)
 from bulkhead._allowed import AllowedMedia
 from bulkhead._core import Lease
 from bulkhead._errors import (

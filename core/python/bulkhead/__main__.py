@@ -9,7 +9,7 @@ from bulkhead._host import plugin_last_path
 
 
 def main() -> None:
-    """Becomes the command: its exit status and its signals are those of this process."""
+    """Replaces this process by the command, with the same pid."""
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bulkhead")
     environment = dict(os.environ)
     last = plugin_last_path()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what callers give. Each error names the argument, what it is, and what it
-can be: a TypeError for a value of another type, else an InvalidArgumentError.
+"""Checks the arguments of callers. An error names the argument, its value, and the
+values that it can have: a TypeError for a value of a wrong type, else an
+InvalidArgumentError.
 
-A kind is what a value can be, in words, and a function that returns the value as the
-library takes it or raises TypeError or ValueError.
+A Kind describes the values that an argument can have: a text for error messages, and a
+function that converts a value for the library or raises TypeError or ValueError.
 """
 
 import collections.abc
@@ -25,7 +26,7 @@ _shown.maxother = 100
 
 
 def checked(name, value, kind, none=False):
-    """Returns the value as the library takes it; with `none`, it may be None."""
+    """Returns the value as the kind converts it. None is allowed if `none` is True."""
     if none and value is None:
         return None
     what, convert = kind
@@ -43,7 +44,7 @@ def checked(name, value, kind, none=False):
 
 
 def instance_of(cls):
-    """Returns the kind of the instances of a class."""
+    """Returns the Kind of the instances of a class, which are not converted."""
 
     def convert(value):
         if not isinstance(value, cls):
@@ -80,7 +81,7 @@ def _times(values):
 
 def _seconds(value):
     seconds = _number(value)
-    if not 0 <= seconds <= _YEAR:  # A NaN is not, either.
+    if not 0 <= seconds <= _YEAR:  # True for a NaN, too.
         raise ValueError
     return seconds
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns the memory of the library into what the caller computes with.
+"""Turns arrays of the library into tensors or arrays for the caller, without a copy.
 
-torch tensors if torch is installed, else numpy arrays, else the memory itself
-(`_core.Array`, which memoryview() reads). Nothing is copied, and neither is
-imported before the first picture. One that is installed and broken raises what its
-import raises: it is never replaced by something else behind the caller's back. What
-a torch older than 2.3 has no type for, the numbers of more than 8 bits of native
-frames, is as without torch.
+They are torch tensors if torch is installed, else numpy arrays, else `_core.Array`,
+which memoryview() reads. torch and numpy are imported for the first picture. If one
+is installed and broken, its ImportError is raised; the other is not used instead.
+
+torch before 2.3 has no types for the numbers of native frames of more than 8 bits.
+These frames are numpy arrays then, as without torch.
 """
 
 import functools
@@ -34,8 +34,8 @@ def _module(name):
 
 
 def tensor(array):
-    """Returns the array as a tensor, or what native() returns without torch or if
-    torch has no such type."""
+    """Returns the array as a tensor. Returns native(array) if torch is not installed or
+    has no such type of numbers."""
     module = torch()
     dtype = None if module is None else getattr(module, array.dtype, None)
     if dtype is None:
@@ -46,7 +46,7 @@ def tensor(array):
 
 
 def native(array):
-    """Returns the array as a numpy array, or as it is without numpy."""
+    """Returns the array as a numpy array, or unchanged if numpy is not installed."""
     module = numpy()
     return array if module is None else module.asarray(array)
 

@@ -30,16 +30,16 @@ class AudioDecoder(Decoder):
         samples = AudioDecoder("clip.mp4", sample_rate=16000).get_all_samples()
 
     Samples are float32 in [-1, 1], [channels, samples]: a torch tensor if torch
-    is installed, else a numpy array, in memory that is theirs.
+    is installed, else a numpy array, with memory of its own.
 
     Args:
-        source: As of VideoDecoder.
+        source: As in VideoDecoder.
         stream_index: The index among all streams of the file; None is FFmpeg's
             best audio stream.
-        sample_rate: In Hz; None is that of the stream.
-        num_channels: None is that of the stream.
-        output_dtype: "float32"; there is no other.
-        device, on_failure, allowed, backend_options, host: As of VideoDecoder.
+        sample_rate: In Hz; None keeps the rate of the stream.
+        num_channels: None keeps the channels of the stream.
+        output_dtype: "float32", the only possible value.
+        device, on_failure, allowed, backend_options, host: As in VideoDecoder.
         on_corrupt: "error", or "skip": damaged samples are silence.
     """
 
@@ -124,14 +124,14 @@ class AudioDecoder(Decoder):
 
 
 class WavDecoder(AudioDecoder):
-    """A WAV file of PCM or floats, and of nothing else.
+    """A WAV file of PCM or floats. Files of other formats are refused.
 
         samples = WavDecoder("sound.wav").get_all_samples()
 
-    Each sample is that of the file. Integers are scaled to [-1, 1].
+    The samples are the file's, not resampled. Integers are scaled to [-1, 1].
 
     Args:
-        source, device, on_corrupt, on_failure, backend_options, host: As of
+        source, device, on_corrupt, on_failure, backend_options, host: As in
             AudioDecoder.
     """
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decodes one input of a batch, and leaves its output and its record.
+"""Decodes one input of a batch, and writes its output and its record.
 
-Around the decoding, the engine of `bulkhead batch` works (core/application/batch). What
-is wrong with the file is its result: it gets a record, and nobody tries it again. What is
-wrong with the backend or with the time that it had is a loss: it is raised, and whoever
-called may try again. A disk that takes no output, or a machine without a sandbox, would
-fail every other input as well; that is raised too, and is no loss.
+Planning, known results, publishing and records are the engine's, which `bulkhead batch`
+uses too (core/application/batch). Decoding is here, because the user's function, arrays
+of npy and contact sheets are Python's, and because the command's writers
+(tools/cli/writers) are not part of the library that Python can load.
+
+An attempt ends in one of three ways. An error of the file is its result: it gets a
+record and is not tried again. A failure of the backend, or an exceeded deadline or limit,
+is a loss: it is raised, and the caller may try again. A disk that takes no output, or a
+machine without a sandbox, would fail every input: that is raised too, and ends the batch.
 """
 
 import collections.abc
@@ -40,14 +44,14 @@ LOSSES: Tuple[Type[Error], ...] = (
     ResourceExhaustedError,
 )
 
-# The length of one request for samples: 25 MB for 8 channels at 96 kHz.
+# The length of one request for samples. It is 25 MB for 8 channels at 96 kHz.
 _SECONDS_AT_ONCE = 8
 
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """The record of an input, a line of JSON, and whether an input of the same contents
-    was told of before."""
+    """The record of an input, a line of JSON. `told_before` is True if the error of an
+    input with the same contents was reported before."""
 
     record: str
     told_before: bool = False
@@ -55,7 +59,7 @@ class Result:
 
 @dataclasses.dataclass(frozen=True)
 class Loss:
-    """Why an input has no result. The next run tries it again."""
+    """The reason why an input has no result. The next run tries it again."""
 
     code: str
     message: str
@@ -63,7 +67,7 @@ class Loss:
 
 @dataclasses.dataclass
 class _Outcome:
-    """What became of one input in the hands of a decoder."""
+    """The outcome of decoding one input. The engine makes its record from it."""
 
     error: Optional[Error] = None
     frames: Optional[int] = None
@@ -74,20 +78,21 @@ class _Outcome:
 
 
 class _FunctionFailed(Exception):
-    """The user's function raised something that is no Error, or returned what cannot be
-    written."""
+    """The user's function raised an exception that is no Error, or returned an object that
+    cannot be written."""
 
 
 def decode_item(
     recipe: Recipe, item: Item, host: Host, device: str, makers: str
 ) -> Union[Result, Loss]:
-    """Returns the record of the input, after writing it and the output.
+    """Decodes the input, writes its output and its record, and returns the record.
 
-    Raises the errors of LOSSES, SandboxUnavailableError, and OSError of the directory.
+    `makers` is HostPlugin.makers. Raises the errors of LOSSES, SandboxUnavailableError,
+    and OSError if the directory takes no output.
     """
     path = recipe.path_of(item)
     batch = recipe.batch()
-    # Whoever was killed after writing it leaves nothing to do.
+    # An earlier attempt may have written the record, and died before it returned it.
     found = batch.find(item, path)
     if found is not None:
         return Result(found)
@@ -136,8 +141,8 @@ def _decode(recipe: Recipe, host: Host, device: str, path: str, output: str) -> 
 
 
 def _fail(outcome: _Outcome, error: Error) -> _Outcome:
-    # The frames of the traceback refer to the outcome, and to the stream, whose memory
-    # and processes a cycle would keep until Python's collector runs.
+    # A traceback refers to the outcome and to the stream. This would be a cycle, which
+    # keeps the stream's memory and worker until Python's collector runs.
     outcome.error = error.with_traceback(None)
     return outcome
 
@@ -168,21 +173,21 @@ def _decode_frames(
     outcome.frame_count = metadata.frame_count_from_content
     whole = recipe.frames is None and recipe.at is None and outcome.error is None
     if outcome.frame_count is None and whole:
-        # A note has 0 frames.
+        # `frames` of a note is 0.
         lost = sum(found.frames for found in outcome.damage if not found.not_in_index)
         outcome.frame_count = outcome.frames - damaged + lost
     return outcome
 
 
 def _chosen(stream: _core.VideoStream, recipe: Recipe) -> collections.abc.Iterator[Tuple[int, Any]]:
-    """Yields the frames that were asked for, each with its number."""
+    """Yields the pictures that the recipe chooses, each with its index."""
     numbers = recipe.chosen(stream.frame_count)
     if numbers is None:
         while (picture := stream.next(True)) is not None:
             yield picture.index, picture
         return
     count = stream.frame_count()
-    # Checks all before the first, so that a wrong one costs no decoding.
+    # All indices are checked before the first is decoded.
     for number in numbers:
         if not -count <= number < count:
             raise OutOfRangeError(f"there is no frame {number}: the stream has {count} frames")
@@ -226,7 +231,7 @@ def _decode_sound(
     writer = Wav(output)
     try:
         for piece in itertools.count():
-            # A product, not a running sum: each stop equals the next start exactly, and
+            # A product instead of a sum: each stop equals the next start exactly, and
             # rounding errors do not add up.
             start = begin + piece * _SECONDS_AT_ONCE
             stop = begin + (piece + 1) * _SECONDS_AT_ONCE
@@ -252,7 +257,7 @@ def _probe(
 
 
 def _members(record: Any) -> Any:
-    """Returns a struct of the library with all that is in it, as JSON can hold it."""
+    """Returns a struct of the library as dicts, lists and values for JSON."""
     if isinstance(record, list):
         return [_members(one) for one in record]
     if isinstance(record, float) and not math.isfinite(record):
@@ -284,7 +289,7 @@ def _call(
             what = f"{recipe.format}() raised {type(error).__name__}: {error}"
             raise _FunctionFailed(what) from error
         except BaseException as error:
-            # SystemExit and KeyboardInterrupt would end the worker of dask.
+            # SystemExit or KeyboardInterrupt, which would end the worker of dask.
             what = f"{recipe.format}() raised {type(error).__name__}"
             told = f"{what}: {error}" if str(error) else what
             outcome.error = InvalidArgumentError(f"{_shown(path)}: {told}")
@@ -296,12 +301,12 @@ def _call(
 
 
 def _shown(path: str) -> str:
-    """Returns a path as messages of the library have it."""
+    """Returns a path as it is in messages of the library."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _written(recipe: Recipe, result: Any) -> bytes:
-    """Returns what the user's function has returned as it is written."""
+    """Returns the bytes to write for the result of the user's function."""
     if isinstance(result, bytes):
         return result
     try:
@@ -314,14 +319,14 @@ def _written(recipe: Recipe, result: Any) -> bytes:
 
 
 def _tell(stream: Any, outcome: _Outcome) -> _Outcome:
-    """Adds what an open stream knows of damage and of workers that died."""
+    """Sets the damage of the stream and the number of its lost workers."""
     outcome.damage = stream.damage()
     outcome.restarts = stream.recovery().restarts
     return outcome
 
 
 def _json(value: Any) -> bytes:
-    # NaN and infinities, which json.dumps() writes by default, are no JSON.
+    # allow_nan=False: json.dumps() would write NaN and infinities, which JSON has not.
     return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode()
 
 

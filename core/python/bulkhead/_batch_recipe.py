@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which inputs a batch has, and what it does with each."""
+"""The plan of a batch (its inputs and outputs) and its recipe (the work on each input)."""
 
 import collections.abc
 import dataclasses
@@ -13,7 +13,7 @@ from bulkhead._arguments import BOOLEAN, COUNT, DEVICE, TEXT, Kind, checked
 from bulkhead._errors import InvalidArgumentError
 from bulkhead._host import member
 
-# The formats, each with what is added to the name of an input for its output.
+# The formats, each with the suffix of its outputs' names.
 SUFFIXES = {
     "framemd5": "framemd5",
     "png": "png",
@@ -22,7 +22,7 @@ SUFFIXES = {
     "sheet": "sheet.png",
     "probe": "probe.json",
 }
-# The options that only some formats have.
+# The options that only some formats have, with these formats.
 _ONLY_OF = {
     "frames": ("framemd5", "png", "npy"),
     "at": ("framemd5", "png", "npy"),
@@ -61,7 +61,7 @@ class Item(typing.NamedTuple):
 def plan(
     inputs: collections.abc.Iterable[Any], relative_to: Optional[Any], suffix: str
 ) -> List[Item]:
-    """Sorts the inputs by their bytes, takes each once, and names the outputs."""
+    """Sorts the inputs by their bytes, drops duplicates, and names the outputs."""
     if isinstance(inputs, (str, bytes, os.PathLike)):
         raise TypeError(f"files is {inputs!r}; it can be a list of paths")
     root = "" if relative_to is None else os.fsdecode(relative_to) or os.curdir
@@ -71,13 +71,13 @@ def plan(
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """The work on each input. Its options have the names and the defaults of those of
-    `bulkhead batch`, as far as they are there.
+    """The work on each input. Options that `bulkhead batch` has too have the same names
+    and defaults here.
 
     Attributes:
-        what: One of SUFFIXES, or a function of a VideoDecoder.
+        what: A key of SUFFIXES, or a function that takes a VideoDecoder.
         directory: The output directory, absolute.
-        base: What relative paths of inputs are relative to.
+        base: The directory for relative paths of inputs, absolute.
     """
 
     what: Union[str, Callable[[Any], Any]]
@@ -133,23 +133,24 @@ class Recipe:
         return SUFFIXES.get(self.what, "") if isinstance(self.what, str) else self.format
 
     def path_of(self, item: Item) -> str:
-        """Returns the path of an input for any process."""
+        """Returns the absolute path of an input, for processes with another working
+        directory."""
         return os.path.join(self.base, item.input)
 
     def batch(self) -> _core.Batch:
-        """Opens the output directory; what is not finished there goes with the object."""
+        """Opens the output directory. Deleting the object removes unfinished outputs."""
         return _core.Batch(self.directory, json.dumps(self.options()))
 
     def chosen(self, count: Callable[[], int]) -> Optional[List[int]]:
-        """Returns the numbers of the frames that were asked for, or None if all were.
-        `count` returns how many the stream has."""
+        """Returns the indices of the chosen frames, or None for all frames. `count` returns
+        the number of frames in the stream; it is called only if needed."""
         if self.frames is not None:
             return list(range(*_slice(self.frames).indices(count())))
         return None if self.at is None else _indices(self.at)
 
     def options(self) -> Dict[str, Any]:
-        """Returns the options that change an output, in the order of the command's
-        records: those that were given, as they were given."""
+        """Returns the options for records: those that change an output, if the user gave
+        them, with the user's values and in the order of the command's records."""
         found: Dict[str, Any] = {
             "format": self.format,
             "device": self.device,

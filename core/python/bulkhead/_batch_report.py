@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells of the results of a batch, in the words of the engine of `bulkhead batch`: a line
-of progress while it runs, a line for each failure, and a summary, all on stderr."""
+"""Reports the results of a batch on stderr: a line of progress while it runs, a line for
+each failure, and a summary. The texts are the engine's, as those of `bulkhead batch`."""
 
 import dataclasses
 import json
@@ -21,23 +21,23 @@ _START_OF_LINE = "\r\x1b[K"
 
 @dataclasses.dataclass
 class Summary:
-    """How a batch ended. str() is for people, json() for programs: `bulkhead batch
-    --json` has the same names.
+    """The result of a batch. str() is for people, json() for programs, with the names of
+    `bulkhead batch --json`.
 
     Attributes:
-        files: How many the batch has.
-        results: How many of them have a record: an output, or an error of their own.
-        from_earlier_runs: How many of those records were there already.
-        failed, damaged, noted: How many records have an error, damage without an error,
-            or notes alone.
+        files: The number of files in the batch.
+        results: The number of files with a record: an output, or an error of the file.
+        from_earlier_runs: The number of records that earlier runs have written.
+        failed, damaged, noted: The numbers of records with an error, with damage and no
+            error, and with nothing but notes.
         restarts: How often a worker of Bulkhead was replaced in this run.
-        frames, seconds: What this run has decoded, and how long it took.
+        frames, seconds: The number of frames that this run has decoded, and its time.
         failures: input, sha256, code and message of each file that failed, and
-            whether it did so in an earlier run; of files with the same contents that
-            kill workers, one.
-        poison: The hashes of the contents of `failures` that kill workers.
-        copies_of_poison: How many more files have such contents.
-        lost: input, code and message of each file that has no result.
+            whether it failed in an earlier run. Of several files with the same contents
+            that kill workers, only one is listed.
+        poison: The hashes of the contents in `failures` that kill workers.
+        copies_of_poison: The number of further files with such contents.
+        lost: input, code and message of each file without a result.
     """
 
     files: int
@@ -56,7 +56,7 @@ class Summary:
     _text: str = dataclasses.field(default="", repr=False, compare=False)
 
     def json(self) -> str:
-        """Returns all of it as one object of JSON."""
+        """Returns all attributes as one JSON object."""
         facts = dataclasses.asdict(self)
         del facts["_text"]
         return json.dumps(facts, indent=2)
@@ -72,7 +72,7 @@ class Report:
     """Counts results, and shows them on stderr.
 
     Args:
-        files: How many the batch has.
+        files: The number of files in the batch.
         progress: True shows progress, False shows nothing at all, None shows
             progress on terminals.
     """
@@ -89,22 +89,22 @@ class Report:
         self._counted.count_earlier(record)
 
     def count_result(self, result: Result) -> None:
-        """Counts a record of this run, and names its failure unless that of a file of the
-        same contents was named."""
+        """Counts a record of this run. Shows its error, unless an error of the same contents
+        was shown before."""
         failure = self._counted.count_result(result.record, result.told_before)
         if failure:
             self._say(failure)
         self._draw()
 
     def count_loss(self, item: Item, loss: Loss) -> None:
-        """Counts an input that has no result."""
+        """Counts and shows an input that has no result."""
         self._counted.count_loss(item, loss.code, loss.message)
         self._say(loss.message)
         self._draw()
 
     def finish(self, ended: bool) -> Summary:
-        """Ends the progress, shows the summary and returns it. `ended`: an error of no
-        file has ended the call, and is raised by the caller."""
+        """Ends the line of progress, shows the summary and returns it. `ended` is True if an
+        error that is not a file's has ended the call."""
         if self._shown and self._on_terminal:
             sys.stderr.write(_START_OF_LINE)
         elif self._shown:
@@ -134,5 +134,5 @@ class Report:
 
 
 def _printable(line: str) -> str:
-    # A name or a message must not speak to the terminal.
+    # A name or a message could contain control sequences of the terminal.
     return "".join(c if c.isprintable() else "?" for c in line)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the frames or the samples of one stream, a few at a time, in the formats of a
-batch. None needs torch or numpy."""
+"""Writers of the formats of a batch, which take frames or samples as they are decoded.
+They need neither torch nor numpy."""
 
 import array
 import hashlib
@@ -15,8 +15,8 @@ _UNKNOWN_LENGTH = 0xFFFFFFFF
 
 
 def _pieces(rows: _core.FrameRows, whole: bool) -> List[memoryview]:
-    """Returns the bytes of a picture row by row, or in one piece if `whole` and no padding
-    is between them. The worker may still write to them, so each is for one reading."""
+    """Returns the rows of a picture; with `whole`, one piece if there is no padding between
+    rows. The worker can still write to the memory, so each byte may be read only once."""
     view = memoryview(rows)  # type: ignore[arg-type]
     if whole and rows.stride == rows.row_bytes:
         return [view]
@@ -24,7 +24,7 @@ def _pieces(rows: _core.FrameRows, whole: bool) -> List[memoryview]:
 
 
 class FrameMd5:
-    """The text of ffmpeg's muxer framemd5, byte for byte as the command writes it."""
+    """Writes hashes as FFmpeg's muxer framemd5 does, byte for byte as the command does."""
 
     def __init__(self, metadata: _core.VideoMetadata, path: str) -> None:
         self._file = open(path, "w", encoding="ascii")
@@ -53,7 +53,7 @@ class FrameMd5:
 
 
 class Pngs:
-    """A directory of pictures that are numbered by frame."""
+    """Writes a directory of PNGs that are numbered by frame index."""
 
     def __init__(self, metadata: _core.VideoMetadata, path: str) -> None:
         self._path = path
@@ -69,10 +69,10 @@ class Pngs:
 
 
 class Npy:
-    """One array [N, H, W, 3] of uint8, for numpy.load(), of which memory holds one frame
-    at a time."""
+    """Writes one array [N, H, W, 3] of uint8, for numpy.load(). Only one frame at a time is
+    in memory."""
 
-    # Room for the longest header that there can be, a multiple of 64 as numpy has it.
+    # The bytes for the header, enough for the longest; numpy uses multiples of 64.
     _HEADER = 128
 
     def __init__(self, metadata: _core.VideoMetadata, path: str) -> None:
@@ -98,7 +98,7 @@ class Npy:
 
 
 class Wav:
-    """32-bit floats, byte for byte as the command writes them."""
+    """Writes a WAV file of 32-bit floats, byte for byte as the command does."""
 
     _FLOAT = 3
     _HEADER = 44

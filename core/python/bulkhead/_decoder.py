@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What decoders of video and of audio have in common."""
+"""The base class of the decoders of video and audio."""
 
 import threading
 from typing import Any, List, TypeVar
@@ -11,10 +11,10 @@ _Self = TypeVar("_Self", bound="Decoder")
 
 
 class Decoder:
-    """An open stream that can be opened again, in a forked child or after pickling,
-    from its source and its options.
+    """An open stream. In a forked child, and after pickling, it is opened again from its
+    source and its options.
 
-    Any thread may call it; calls come one after another.
+    Any thread may call it; one call runs at a time.
     """
 
     stream_index: int
@@ -28,7 +28,7 @@ class Decoder:
         self._open()
 
     def _forget_stream(self):
-        """Leaves the stream to be opened when it is first used."""
+        """Sets the state of a decoder whose stream is opened at its first use."""
         self._stream = None
         self._generation = None
         self._locks = {}
@@ -39,26 +39,26 @@ class Decoder:
         self._generation = _host.generation
 
     def _open_stream(self, host, source):
-        """Opens the stream that the options name, or else FFmpeg's best."""
+        """Opens the stream that the options name, or FFmpeg's best if they name none."""
         stream = self._open_with(host, source, self._core_options())
-        # Where the stream is opened again, it is the same.
+        # Makes sure that the same stream is opened next time.
         self._options["stream_index"] = stream.metadata().stream_index
         self.stream_index = self._options["stream_index"]
         self._reset()
         return stream
 
     def _core_options(self):
-        """Returns the options as the library takes them."""
+        """Returns the options as a struct of the library."""
         raise NotImplementedError
 
     def _open_with(self, host, source, options):
         raise NotImplementedError
 
     def _reset(self):
-        """Forgets what is true of one open stream only."""
+        """Forgets the position in the stream that was open before."""
 
     def _opened(self):
-        """Returns the stream of the library in this process."""
+        """Returns the library's stream, which is opened if this process has none yet."""
         if self._closed:
             raise ValueError(f"the {type(self).__name__} of {self._named()} is closed")
         if self._generation != _host.generation:
@@ -72,34 +72,35 @@ class Decoder:
         return self._stream
 
     def _turn(self):
-        """Returns the lock of what threads may only do one after the other."""
-        # A thread of the parent may have held the parent's when this child was forked.
+        """Returns the lock for steps that one thread at a time may do."""
+        # A child has a new lock: a thread of the parent may have held the old one when
+        # the child was forked.
         return self._locks.setdefault(_host.generation, threading.RLock())
 
     def _named(self):
         return self._source.name or "bytes"
 
     def close(self) -> None:
-        """Ends the worker and frees what the stream holds. Frames stay valid."""
+        """Ends the worker and frees the memory of the stream. Frames stay valid."""
         self._closed = True
         self._stream = None
         self._source.close()
 
     def cancel(self) -> None:
-        """Ends the call that another thread is in, or else the next, with
-        CancelledError. The decoder stays usable."""
+        """Ends the call that is running on another thread with CancelledError; if there
+        is none, the next call. The decoder stays usable."""
         self._opened().cancel()
 
     @property
     def damage(self) -> List[Any]:
-        """The damage that any call has found so far, and the notes; complete after a whole
-        pass. `kind` is "damage" or "note"; a note stands for no frame and fails no call.
-        `sign` is what showed it, such as "rejected" (core/application/damage.md)."""
+        """The damage and the notes that calls have found so far; complete after a whole
+        pass. `kind` is "damage" or "note"; a note takes no frame and fails no call.
+        `sign` is how it was found, such as "rejected" (core/application/damage.md)."""
         return self._opened().damage()
 
     @property
     def recovery(self) -> _core.RecoveryStats:
-        """The workers that were lost, and why."""
+        """How many workers were lost and replaced, and why."""
         return self._opened().recovery()
 
     @property

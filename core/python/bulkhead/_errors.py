@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exceptions of the package: one class for each code of the library.
 
-Every one is an Error, and so a RuntimeError. Those for which scripts written for
-torchcodec have an `except IndexError` or `except ValueError` are that as well.
-A class is defined by what the caller should do next.
+Each class stands for one reaction of the caller, which its docstring states. All
+derive from Error, a RuntimeError. Where torchcodec raises IndexError or ValueError, the
+class derives from that too, for scripts that catch it.
 """
 
 from typing import Optional
@@ -12,9 +12,9 @@ from bulkhead import _core
 
 
 class Error(RuntimeError):
-    """A call failed. The message says what failed, on what, and what to do next.
+    """A call failed. The message says what failed, on which object, and what to do next.
 
-    `exit_report` tells how the worker ended, if that is why the call failed.
+    `exit_report` says how the worker ended, if the call failed because it ended.
     """
 
     code: str = "kInternal"
@@ -125,14 +125,14 @@ _CLASSES = {
     )
 }
 
-# The place where callers find them.
+# Tracebacks show the classes as members of the package.
 for _class in (Error, *_CLASSES.values()):
     _class.__module__ = "bulkhead"
 del _class
 
 
 def from_status(code, message, exit_report):
-    """Makes the exception of a status of the library; the binding calls this."""
+    """Returns the exception for a Status of the library. The bindings call it."""
     error = _CLASSES.get(code, InternalError)(message)
     error.exit_report = exit_report
     return error

@@ -31,7 +31,7 @@ def _shape_of_data(data):
 
 
 def _one_line(result):
-    """Shows the shape of the data, and no number of it."""
+    """Returns a repr() with the shape of the data instead of its numbers."""
     parts = [f"data={type(result.data).__name__} of {tuple(result.data.shape)}"]
     for field in dataclasses.fields(result)[1:]:
         parts.append(f"{field.name}={getattr(result, field.name)!r}")
@@ -39,7 +39,7 @@ def _one_line(result):
 
 
 def _planes_in_one_line(frame):
-    """Shows the format and the shapes of the planes, and no number of them."""
+    """Returns a repr() with the format and the shapes of the planes."""
     shapes = ", ".join(str(tuple(plane.shape)) for plane in frame.data)
     return (
         f"NativeFrame({frame.pixel_format} of {frame.width}x{frame.height}, planes "
@@ -51,7 +51,7 @@ def _planes_in_one_line(frame):
 class Frame(_Fields):
     """One picture and its time.
 
-    `data` is [3, H, W] or [H, W, 3], as the decoder's dimension_order says.
+    `data` is [3, H, W] or [H, W, 3], depending on the decoder's dimension_order.
     """
 
     data: Any
@@ -75,12 +75,12 @@ class Frame(_Fields):
 class NativeFrame(Frame):
     """The planes of one picture as the decoder made them, and their time.
 
-    `planes`, which is also `data`, has an array for each plane: [H, W] of uint8,
-    uint16, uint32 or float32, or [H, W, N] where N samples are interleaved (N = 2
-    for the chroma of nv12). Numbers are in the byte order of the machine, also
-    those of a format that ends in "be". The colours are code points of ITU-T
-    H.273; color_range is 1 for limited and 2 for full, chroma_location is as in
-    FFmpeg, and 0 stands for unspecified in both. field_order is "progressive",
+    `planes` and `data` are both a list with an array for each plane: [H, W] of
+    uint8, uint16, uint32 or float32, or [H, W, N] for a plane with N interleaved
+    samples (N = 2 for the chroma of nv12). Numbers have the byte order of the
+    machine, even for a format whose name ends in "be". The colours are code points
+    of ITU-T H.273. color_range is 1 for limited and 2 for full, chroma_location is
+    a number of FFmpeg's; both are 0 if unspecified. field_order is "progressive",
     "top_first" or "bottom_first".
     """
 
@@ -114,9 +114,9 @@ class NativeFrame(Frame):
 class FrameBatch:
     """Several pictures of one size and their times.
 
-    `data` is [N, 3, H, W] or [N, H, W, 3], and has one dimension more for clips.
-    `pts_seconds` and `duration_seconds` are float64, with the first dimensions
-    of `data`.
+    `data` is [N, 3, H, W] or [N, H, W, 3]; clips have one more dimension in front.
+    `pts_seconds` and `duration_seconds` are float64 and have the dimensions of
+    `data` before the last three.
     """
 
     data: Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Host: the supervisor that a process starts, and the one it uses by default."""
+"""The Host, which starts a supervisor, and the Host that decoders use by default."""
 
 import os
 import sys
@@ -24,8 +24,8 @@ from bulkhead._arguments import (
 from bulkhead._errors import InvalidArgumentError, NotFoundError
 from bulkhead._sources import Source
 
-# Counts the forks that led to this process: what the library made before the
-# last one belongs to the parent.
+# The number of forks from the first process to this one. An object of the library
+# that was made at a smaller number belongs to a parent process.
 generation = 0
 _default = None
 _lock = threading.RLock()  # Held while a Host starts.
@@ -34,25 +34,25 @@ _lock = threading.RLock()  # Held while a Host starts.
 class Host:
     """A supervisor of this process and its backends.
 
-    `bulkhead.Host(default_device="openreg:1", limits={"streams": 10})` takes the
-    members of HostOptions in C++; None is the default. `limits` and `deadlines` (in
-    seconds) are dictionaries, `allowed` is `bulkhead.AllowedMedia`, `sandbox_floor`
-    is "full" or "reduced", and a directory is a str or a path.
+    `bulkhead.Host(default_device="openreg:1", limits={"streams": 10})` has the
+    options of HostOptions in C++; None is the default of each. `limits` and
+    `deadlines` (in seconds) are dictionaries, `allowed` is `bulkhead.AllowedMedia`,
+    `sandbox_floor` is "full" or "reduced", and a directory is a str or a path.
 
-    Decoders that name no Host share one, which the first of them starts. In a
-    forked child a Host starts anew when it is first used. It pickles as its
-    options.
+    Decoders without a `host` share one Host, which the first of them starts. In a
+    forked child, a Host starts a supervisor of its own at its first use. Only the
+    options of a Host are pickled.
     """
 
     def __init__(self, **options: Any) -> None:
         self._options = options
         self._made: Any = None
         self._generation = -1
-        _options(options)  # Reports wrong names.
+        _options(options)  # Raises an error for wrong options.
         self.core()
 
     def core(self) -> _core.Host:
-        """Returns the Host of the library in this process."""
+        """Returns the library's Host, which is made if this process has none yet."""
         with _lock:
             if self._generation != generation:
                 self._made = _core.Host(_options(self._options))
@@ -76,7 +76,7 @@ class Host:
         With `scan`, the worker reads every packet too.
         """
         media = checked("allowed", allowed, ALLOWED, none=True) or AllowedMedia()
-        read = Source(source)  # The library does not keep it alive.
+        read = Source(source)  # A local, since the library does not keep it alive.
         return self.core().probe(
             read.core(),
             checked("device", device, DEVICE, none=True) or "",
@@ -89,7 +89,7 @@ class Host:
         return self.core().backends().backends
 
     def diagnostics(self) -> List[_core.Diagnostic]:
-        """Returns what is wrong with what was found on the plugin path."""
+        """Returns remarks about items on the plugin path that are wrong."""
         return self.core().backends().diagnostics
 
     def searched_places(self) -> List[_core.SearchedPlace]:
@@ -107,24 +107,24 @@ class Host:
     def load_backend(self, what: Any) -> List[_core.DeviceInfo]:
         """Loads the backend at a path, or of an entry point of importlib.metadata.
 
-        Returns its devices. A backend that is loaded already stays as it is.
+        Returns its devices. Does nothing else if the backend is loaded already.
         """
-        # A path of pathlib has a group() as well.
+        # A pathlib.Path has `group` too, a method.
         if isinstance(getattr(what, "group", None), str):
             return self.core().load_backend(_core_entry_point(what))
         return self.core().load_backend(checked("what", what, _BACKEND))
 
     def restart(self, backend: str) -> None:
-        """Starts the backend afresh when it is next needed, and forgets its failures."""
+        """Forgets the failures of the backend, and starts it anew at its next use."""
         self.core().restart(checked("backend", backend, TEXT))
 
     def reload(self, backend: str) -> None:
-        """Checks the files that are installed now, and lets them serve new sessions."""
+        """Checks the backend's files as installed now, and uses them for new sessions."""
         self.core().reload(checked("backend", backend, TEXT))
 
     def disable(self, backend: str) -> None:
-        """Makes the devices of the backend fail until it is enabled, those of later
-        programs with this state directory as well."""
+        """Makes the devices of the backend fail until enable() is called, also in later
+        programs with this state directory."""
         self.core().disable(checked("backend", backend, TEXT))
 
     def enable(self, backend: str) -> None:
@@ -158,13 +158,13 @@ def default_host():
 
 
 def metadata_path():
-    """Returns the directories of sys.path, as the library takes them."""
+    """Returns the directories of sys.path as absolute bytes, each once."""
     directories = []
     for entry in sys.path:
         try:
             directories.append(os.fsencode(os.path.abspath(entry)))
         except (OSError, TypeError):
-            continue  # The current directory was removed, or it is no path.
+            continue  # The current directory was removed, or `entry` is no path.
     return [entry for entry in dict.fromkeys(directories) if os.path.isdir(entry)]
 
 
@@ -191,9 +191,10 @@ def site_packages():
 
 
 def plugin_last_path():
-    """Returns what HostOptions::plugin_last_path is if the caller says nothing.
+    """Returns the default of HostOptions::plugin_last_path for Python.
 
-    BULKHEAD_PATH says where to search and nowhere else, so it is left alone.
+    Returns None if BULKHEAD_PATH is set, because then only its directories are
+    searched.
     """
     if "BULKHEAD_PATH" in os.environ:
         return None
@@ -213,7 +214,7 @@ _NAMED_TEXTS: Kind = ("a dictionary of str", dict)
 
 _BACKEND: Kind = ("a path or an entry point of importlib.metadata", PATH[1])
 
-# What the members of HostOptions can be, but `limits` and `deadlines`.
+# The kinds of the members of HostOptions, except `limits` and `deadlines`.
 _OPTIONS: Dict[str, Kind] = {
     "allowed": ("bulkhead.AllowedMedia", lambda value: ALLOWED[1](value).core()),
     "autoload": BOOLEAN,
@@ -235,7 +236,7 @@ _OPTIONS: Dict[str, Kind] = {
 
 
 def _set_members(target, members, what, kind_of):
-    """Sets the members of a struct of options, of which None is left as it is."""
+    """Sets members of a struct of options. A member whose value is None is not set."""
     known = [name for name in dir(target) if not name.startswith("_")]
     for name, value in members.items():
         if name not in known:
@@ -251,7 +252,7 @@ def _set_members(target, members, what, kind_of):
 
 
 def _numbers(name, given):
-    """Returns the dictionary that the option is; None is an empty one."""
+    """Returns the option's dictionary; an empty one if the option is None."""
     return checked(name, given, _NUMBERS, none=True) or {}
 
 
@@ -285,7 +286,7 @@ def stream_options(device, on_failure, allowed, backend_options):
 
 
 def member(enum, argument, name):
-    """Returns the member of an enumeration that the caller named."""
+    """Returns the member of an enumeration that has the name in `argument`."""
     found = enum.__members__.get(name) if isinstance(name, str) else None
     if found is None:
         names = ", ".join(repr(known) for known in enum.__members__)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Leases, and what becomes of them when the process forks."""
+"""Makes leases, and copies their pixels before the process forks."""
 
 import os
 import weakref
 
 from bulkhead import _core
 
-# Those that are held, also by a view alone: it refers to its lease.
+# The leases that exist. A view of a lease keeps the lease alive.
 _held: weakref.WeakValueDictionary[int, _core.Lease] = weakref.WeakValueDictionary()
 
 
@@ -28,8 +28,8 @@ setattr(_core.Lease, "__reduce__", _refuse_to_pickle)
 
 
 def _before_fork():
-    # The child has the mappings, but a slot that the parent gives back is written
-    # again.
+    # A child inherits the mappings. When the parent gives a slot back, a worker writes
+    # to it again, which the child must not see.
     for reference in _held.valuerefs():
         lease = reference()
         if lease is not None:

@@ -5,7 +5,7 @@ import dataclasses
 import fractions
 from typing import Optional
 
-# FFmpeg's names of the code points of ITU-T H.273. What is not here is unknown.
+# FFmpeg's names of the code points of ITU-T H.273. Other code points are unknown.
 _PRIMARIES = {
     1: "bt709",
     4: "bt470m",
@@ -56,7 +56,7 @@ _RANGES = {1: "tv", 2: "pc"}
 
 
 class _Listed:
-    """Shows one member a line."""
+    """Has a repr() with one line for each member."""
 
     def __repr__(self):
         lines = [
@@ -68,10 +68,10 @@ class _Listed:
 
 @dataclasses.dataclass(repr=False)
 class StreamMetadata(_Listed):
-    """What is known about one stream. None: the file does not tell.
+    """The metadata of one stream. A value that the file does not have is None.
 
-    A worker reported these values from the file: they are plausible and bounded,
-    and only as true as the file.
+    A worker has read these values from the file. They are bounded and plausible, but
+    not verified.
     """
 
     duration_seconds_from_header: Optional[float]
@@ -87,11 +87,11 @@ class StreamMetadata(_Listed):
 class VideoStreamMetadata(StreamMetadata):
     """The metadata of a video stream.
 
-    Width and height are after rotation and before transforms. A picture is
-    turned upright, before you get it unless it is native, in two steps: if
-    vertical_flip, it is flipped upside down; then it is rotated by rotation
-    degrees counter-clockwise. The colours are named as FFmpeg names them.
-    Values from the content need seek_mode="exact".
+    Width and height are those of the upright picture, before transforms. The
+    decoder turns pictures upright, except native ones, in two steps: if
+    `vertical_flip` is set, the picture is flipped upside down; then it is rotated by
+    `rotation` degrees counter-clockwise. Colours have FFmpeg's names. Values from
+    the content need seek_mode="exact".
     """
 
     begin_stream_seconds_from_content: Optional[float]
@@ -119,7 +119,8 @@ class VideoStreamMetadata(StreamMetadata):
 
 @dataclasses.dataclass(repr=False)
 class AudioStreamMetadata(StreamMetadata):
-    """The metadata of an audio stream, whatever rate and channels were asked for."""
+    """The metadata of an audio stream. Rate and channels are the stream's, even if the
+    decoder converts them."""
 
     sample_rate: Optional[int]
     num_channels: Optional[int]
@@ -152,7 +153,7 @@ def _fraction(ratio):
 
 
 def video_metadata(found):
-    """Makes the metadata of a video stream of the library's."""
+    """Returns the VideoStreamMetadata for the library's VideoMetadata."""
     rate = _fraction(found.average_frame_rate)
     return VideoStreamMetadata(
         **_common(found),
@@ -178,7 +179,7 @@ def video_metadata(found):
 
 
 def audio_metadata(found):
-    """Makes the metadata of an audio stream of the library's."""
+    """Returns the AudioStreamMetadata for the library's AudioMetadata."""
     return AudioStreamMetadata(
         **_common(found),
         sample_rate=found.sample_rate or None,

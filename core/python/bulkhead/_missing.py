@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Says which packages of Debian are missing where the library cannot be loaded."""
+"""Names the packages of Debian to install if the library cannot be loaded."""
 
 import importlib.metadata
 
 
 def explained(error: ImportError) -> ImportError:
-    """Returns the error with what to install, if it is for want of a shared library.
+    """Returns the error, with the packages to install if a shared library is missing.
 
-    The metadata of the wheel lists the packages that it was built with.
+    The metadata of the wheel lists the packages of the libraries that it links.
     """
     if "cannot open shared object file" not in str(error):
         return error

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command `bulkhead` tells and does, as functions.
+"""Functions for operators, which do what the commands of `bulkhead` do.
 
-Those about backends are about the Host that decoders of this process share; a Host
-of one's own has methods of the same names. The others are about every application
-of this user.
+Functions about backends use the Host that decoders of this process share; every Host
+has methods of the same names. The other functions are about all applications of this
+user.
 """
 
 import collections.abc
@@ -16,7 +16,7 @@ from bulkhead._arguments import COUNT, PATH, SECONDS, checked
 from bulkhead._errors import BackendLostError
 from bulkhead._host import default_host, metadata_path
 
-_PAUSE = 1.0  # Seconds after which a follower lets Python run.
+_PAUSE = 1.0  # The longest wait in seconds before Python can handle signals.
 
 
 def backends() -> List[_core.BackendInfo]:
@@ -35,7 +35,7 @@ def sandbox() -> _core.SandboxReport:
 
 
 def diagnostics() -> List[_core.Diagnostic]:
-    """Returns what is wrong with what was found on the plugin path."""
+    """Returns remarks about items on the plugin path that are wrong."""
     return default_host().diagnostics()
 
 
@@ -61,18 +61,18 @@ def load_backend(what: Any) -> List[_core.DeviceInfo]:
 
 
 def restart(backend: str) -> None:
-    """Starts the backend afresh when it is next needed, and forgets its failures."""
+    """Forgets the failures of the backend, and starts it anew at its next use."""
     default_host().restart(backend)
 
 
 def reload(backend: str) -> None:
-    """Checks the files that are installed now, and lets them serve new sessions."""
+    """Checks the backend's files as installed now, and uses them for new sessions."""
     default_host().reload(backend)
 
 
 def disable(backend: str) -> None:
-    """Makes the devices of the backend fail until it is enabled, in later programs of
-    this user as well."""
+    """Makes the devices of the backend fail until enable() is called, also in later
+    programs of this user."""
     default_host().disable(backend)
 
 
@@ -82,10 +82,11 @@ def enable(backend: str) -> None:
 
 
 def entry_points(**query: Any) -> Any:
-    """Returns importlib.metadata's EntryPoints of sys.path, read by the library.
+    """Returns the entry points on sys.path as importlib.metadata.EntryPoints. The library
+    reads them.
 
     `entry_points(group="bulkhead.backends")` selects as importlib.metadata does. A
-    file that cannot be read is left out and never raises; the objects have no `dist`.
+    file that cannot be read is left out without an error. `dist` is not set.
     """
     from importlib import metadata  # It takes longer than the rest of the package.
 
@@ -97,14 +98,14 @@ def entry_points(**query: Any) -> Any:
 
 
 def events(pid: Union[int, str, None] = None) -> List[_core.Event]:
-    """Returns the events that are kept of this application, of that of `pid`, or of
-    all with `pid="all"`, in order of time."""
+    """Returns the stored events of this application, of the application `pid`, or of all
+    applications if pid="all", in order of time."""
     return _core.recent_events(_chosen(pid))
 
 
 def follow_events(pid: Union[int, str, None] = None) -> collections.abc.Iterator[_core.Event]:
-    """Yields events as they happen, first those that are kept, until the last
-    bulkheadd ends."""
+    """Yields the stored events, and then new events as they happen, until the last
+    bulkheadd ends. `pid` is as for events()."""
     return _followed(_chosen(pid))
 
 
@@ -127,19 +128,20 @@ def _chosen(pid):
 
 
 def crashes(state_directory: Union[str, os.PathLike, None] = None) -> List[_core.Crash]:
-    """Returns the records of crashes, the latest last; None is the directory that a
-    Host uses by default."""
+    """Returns the records of crashes, the latest last. None is the state directory that
+    a Host uses by default."""
     return _core.read_crashes(checked("state_directory", state_directory, PATH, none=True))
 
 
 def clear_crashes(state_directory: Union[str, os.PathLike, None] = None) -> None:
-    """Removes the records. Their numbers are not used again."""
+    """Removes the records of crashes. Their numbers are not used again."""
     _core.clear_crashes(checked("state_directory", state_directory, PATH, none=True))
 
 
 def running(window: float = 0.5) -> _core.RunningHosts:
-    """Returns what `bulkhead ps` shows: applications, their backends and sessions.
+    """Returns the applications with their backends and sessions, as `bulkhead ps` does.
 
-    Frames are counted twice, `window` seconds apart; with 0 no session has a rate.
+    Takes `window` seconds, in which the frames of each session are counted for its
+    rate; with 0 no session has a rate.
     """
     return _core.find_running_hosts(checked("window", window, SECONDS))

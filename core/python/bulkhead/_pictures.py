@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows frames in notebooks: one as a picture, several as a contact sheet.
+"""Makes PNGs of frames for notebooks: one as a picture, several as a contact sheet.
 
-Both are bounded, whatever the size and number of the frames, and need neither torch
-nor numpy nor PIL.
+The size of a PNG is bounded for frames of any size and number. Needs neither torch nor
+numpy nor PIL.
 """
 
 import ctypes
@@ -19,15 +19,17 @@ _GAP = 2  # Pixels between tiles.
 
 
 def picture(data):
-    """Returns [3, H, W] or [H, W, 3] as a PNG, or None if it is no such picture."""
+    """Returns a picture [3, H, W] or [H, W, 3] of bytes or floats as a PNG; None if the
+    data is something else or empty."""
     rows = _rows(data, tuple(data.shape), _LONGEST_SIDE)
     return png(rows) if rows else None
 
 
 def contact_sheet(data):
-    """Returns [..., 3, H, W] or [..., H, W, 3] as one PNG, or None as picture() does.
+    """Returns pictures [..., 3, H, W] or [..., H, W, 3] as one PNG. Returns None where
+    picture() does.
 
-    Of more pictures than fit, it shows some, evenly spread.
+    If there are too many, the sheet shows some of them, evenly spread.
     """
     shape = tuple(data.shape)
     if 0 in shape:
@@ -36,14 +38,15 @@ def contact_sheet(data):
 
 
 def tiles(count):
-    """Returns the numbers of those of `count` pictures that a contact sheet shows."""
+    """Returns the indices of the pictures that a contact sheet of `count` shows."""
     shown = min(count, _MOST_TILES)
     return [tile * count // shown for tile in range(shown)]
 
 
 def sheet(count, pictures, shape):
-    """Returns one PNG of the pictures that `pictures` returns for tiles(count), one at a
-    time; None as picture() does."""
+    """Returns a contact sheet of `count` pictures as a PNG. Returns None where picture()
+    does. Calls pictures(index) for each of tiles(count), so that only one picture is in
+    memory at a time."""
     small = [_rows(pictures(place), shape, _LONGEST_SIDE_OF_TILE) for place in tiles(count)]
     if not small or not small[0]:
         return None
@@ -60,7 +63,7 @@ def sheet(count, pictures, shape):
 
 
 def _flattened(data, shape):
-    """Returns a function that returns the picture of that number."""
+    """Returns a function that returns the picture at an index."""
     if hasattr(data, "reshape"):
         return data.reshape(-1, *shape[-3:]).__getitem__
     # Memory for memoryview() is packed.
@@ -70,9 +73,9 @@ def _flattened(data, shape):
 
 
 def _rows(data, shape, longest):
-    """Returns rows of bytes: red, green and blue of each pixel in turn.
+    """Returns the rows of a picture as bytes: red, green, blue of one pixel after another.
 
-    A picture that is too large loses rows and columns.
+    Leaves out rows and columns of a picture with a side longer than `longest`.
     """
     first = shape[0] == 3
     if not first and shape[2] != 3:
@@ -82,7 +85,7 @@ def _rows(data, shape, longest):
     if numbers is None:
         return None
     step = max(1, math.ceil(max(height, width) / longest))
-    apart = 1 if first else 3  # Numbers from one pixel to the next.
+    apart = 1 if first else 3  # The distance between two pixels, in numbers.
     rows = []
     for y in range(0, height, step):
         row = bytearray(3 * math.ceil(width / step))
@@ -94,7 +97,7 @@ def _rows(data, shape, longest):
 
 
 def _numbers(data):
-    """Returns a flat memoryview of bytes or floats, or None of other numbers."""
+    """Returns a flat memoryview of bytes or floats; None for other types of numbers."""
     if isinstance(data, memoryview):
         return data
     form = {"uint8": "B", "float32": "f"}.get(_arrays.dtype_name(data.dtype))
@@ -113,15 +116,15 @@ def _numbers(data):
 
 
 def _bytes(numbers):
-    """Returns numbers from 0 to 1 as bytes, and bytes as they are."""
+    """Returns floats from 0 to 1 as bytes from 0 to 255, and bytes unchanged."""
     if numbers.format == "B":
         return numbers.tobytes()
-    # Of a NaN, max() returns the other number.
+    # max(0.0, NaN) is 0.0.
     return bytes(int(255 * min(1.0, max(0.0, number)) + 0.5) for number in numbers.tolist())
 
 
 def png(rows):
-    """Returns rows of red, green and blue, each of bytes, as a PNG."""
+    """Returns a PNG. Each row has the bytes red, green, blue of its pixels."""
 
     def chunk(name, content):
         check = zlib.crc32(name + content)

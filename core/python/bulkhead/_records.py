@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows the structs of the library, each member with its value, and lets them be copied
+"""Gives the structs of the library a repr() with all members, and lets them be copied
 and pickled.
 
-It is done here, since pprint cannot show a class whose __repr__ is in C++, and since
-not every member can be turned back into that of the struct.
+The repr() is not in C++, because pprint cannot show a class whose __repr__ is. A copy
+is not made by the library, because some members cannot be converted back. It is an
+object of a derived class, whose attributes have the values of the original's.
 """
 
 import functools
@@ -22,7 +23,8 @@ def _class_of(record):
 
 @functools.cache
 def _copies(cls):
-    """Returns the class of copies: those of the struct, with members of their own."""
+    """Returns the class for copies of a struct, derived from its class, whose instances
+    have the members as attributes of their own."""
     members = dict.fromkeys(cls.__match_args__)
     return type(cls.__name__, (cls,), {**members, "_copy_of": cls, "__module__": cls.__module__})
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a decoder can decode: a path, bytes, a tensor, or an object with a file's
-read() and seek()."""
+"""The source of a decoder: a path, bytes, a tensor, or a file-like object with read()
+and seek()."""
 
 import io
 import os
@@ -11,16 +11,17 @@ from bulkhead._arguments import PATH, checked
 
 
 class Source:
-    """A source as the caller gave it, which can be opened again in another process.
+    """A source of media that can be opened again in another process, unless it is a
+    file-like object.
 
-    Bytes are kept, so that they can be. A buffer that may change is copied. What the
-    library makes of bytes is memory of its own, with a descriptor, until close().
+    Bytes are kept for that, and the contents of other buffers are copied to bytes. The
+    library has a copy of the bytes in shared memory, with a descriptor, until close().
     """
 
     def __init__(self, given):
         self._reads = False
         if isinstance(given, (str, os.PathLike)):
-            # A forked child, or who unpickles the source, may have another working
+            # A process that forks or unpickles the source may change its working
             # directory.
             path = _absolute(checked("source", given, PATH))
             self._given = os.fsdecode(path)
@@ -54,13 +55,13 @@ class Source:
         return self._core
 
     def close(self):
-        """Frees what the library has of bytes. core() makes it anew."""
+        """Frees the library's copy of the bytes. core() makes a new one."""
         if isinstance(self._given, bytes):
             self._core = None
 
     @property
     def name(self):
-        """The name of the source for people; "" if it has none, as bytes have."""
+        """The name of the source for people; "" for bytes, which have none."""
         return "" if self._core is None else self._core.name
 
     def _read(self, size):
@@ -81,7 +82,7 @@ class Source:
     def _seek(self, offset, whence):
         file = self._given
         position = file.seek(offset, whence)
-        # A seek() of mmap returns None.
+        # The seek() of an mmap returns None.
         return file.tell() if position is None and hasattr(file, "tell") else position
 
     def require_reopenable(self, why):
@@ -106,17 +107,18 @@ def _absolute(path):
 
 
 def _weakly(method):
-    """Returns a function that calls the method and does not keep its object alive.
+    """Returns a function that calls the method, with a weak reference to its object.
 
-    The collector of Python does not see what the library refers to: a file that refers
-    to its decoder would live for ever. The decoder keeps the source.
+    The decoder keeps the source alive. If the library did so too, a file object that
+    refers to its decoder would never be freed, since Python's garbage collector does not
+    see the library's references.
     """
     weak = weakref.WeakMethod(method)
     return lambda *arguments: weak()(*arguments)
 
 
 def _bytes_of(given):
-    # A tensor has no buffer, its array has one.
+    # A tensor of torch has no buffer; its numpy array has one.
     if type(given).__module__.split(".")[0] == "torch" and hasattr(given, "numpy"):
         given = given.detach().cpu().numpy()
     try:

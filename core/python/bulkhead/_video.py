@@ -50,46 +50,46 @@ class VideoDecoder(Decoder):
             frame = decoder[0]                       # uint8 [3, H, W]
             batch = decoder.get_frames_at([0, 10, -1])
 
-    Frames are torch tensors if torch is installed, else numpy arrays, in memory
-    that is theirs: writable, and not shared with the decoder. When the process
-    dies, another one goes on, and the caller sees the same frames, later.
+    Frames are torch tensors if torch is installed, else numpy arrays. Their memory
+    is writable and not shared with the decoder. If the sandboxed process dies,
+    another one continues, and the caller gets the same frames, later.
 
     Args:
         source: A path, bytes, a tensor or array of uint8, or an object with
             read(size) and seek(offset, whence).
         stream_index: The index among all streams of the file; None is FFmpeg's
             best video stream.
-        dimension_order: "NCHW", or "NHWC". Both are the same memory.
-        num_ffmpeg_threads: The threads of the worker; 0 lets FFmpeg choose. One,
-            the default, is several times slower than 0 for a large video that is
-            decoded alone, and right if many decoders run at the same time.
+        dimension_order: "NCHW" or "NHWC". The layout of the memory is the same.
+        num_ffmpeg_threads: The threads of the worker; 0 lets FFmpeg choose. The
+            default 1 is right if many decoders run at the same time. For one large
+            video alone, 0 is several times faster.
         device: "cpu", "openreg:1", or what bulkhead.devices() lists; None is the
             Host's default. There is no fallback: see on_failure.
-        seek_mode: "exact" makes an index by a scan of the file when it is first
+        seek_mode: "exact" scans the whole file for an index when one is first
             needed; "approximate" trusts the header.
         transforms: A list of bulkhead.transforms, applied by the worker in this
             order, after rotation, on any device.
         output_dtype: "uint8", "float32" (torch.float32, numpy.float32), or "auto":
             float32 for streams of more than 8 bits.
-        output_format: "rgb", or "native" for the planes as the decoder makes them:
-            frames are bulkhead.NativeFrame, iteration and [index] give lists of
-            planes. They are neither converted nor turned upright. Without
-            transforms, output_dtype, batches and leases.
-        autoscale: True gives every frame the size of the first, as ffmpeg does. With
-            False each frame has the size that the stream gives it there, and with
-            "native" its own pixel format: data of a shape of its own. Then without
-            transforms, and a batch is of frames of the first one's size, or raises
-            InvalidArgumentError.
+        output_format: "rgb", or "native" for the planes as the decoder makes them,
+            neither converted nor turned upright. Frames are bulkhead.NativeFrame
+            then; iteration and [index] give lists of planes. Excludes transforms,
+            output_dtype, batches and leases.
+        autoscale: True scales every frame to the size of the first, as ffmpeg does.
+            With False, each frame has its own size in the stream, and with "native"
+            its own pixel format, so shapes of data differ. False excludes
+            transforms. A batch then raises InvalidArgumentError for a frame whose
+            size is not the first frame's.
         custom_frame_mappings: JSON of ffprobe that replaces the scan: str, bytes
             or a file.
-        on_corrupt: "error", "skip", "nearest" or "show": what becomes of damaged
+        on_corrupt: "error", "skip", "nearest" or "show": the treatment of damaged
             frames (core/application/damage.md).
-        on_failure: The device on which the stream goes on if the backend fails
-            for good; recovery.failover tells.
+        on_failure: The device that continues the stream if the backend fails for
+            good; see recovery.failover.
         allowed: bulkhead.AllowedMedia: the containers and codecs that may be
             decoded.
         backend_options: A dictionary of str for the backend.
-        host: The bulkhead.Host to use; None is the one that decoders share.
+        host: The bulkhead.Host to use; None is the Host that decoders share.
     """
 
 
@@ -138,7 +138,7 @@ class VideoDecoder(Decoder):
             ),
             "on_corrupt": on_corrupt,
             **stream_options(device, on_failure, allowed, backend_options),
-            # Those to settle when the stream is opened, and then what they do.
+            # The steps are the settled transforms; None before the stream is opened.
             "transforms": transforms,
             "steps": None,
             "channels_first": dimension_order == "NCHW",
@@ -171,14 +171,15 @@ class VideoDecoder(Decoder):
         return options
 
     def _open_stream(self, host, source):
-        """Opens the stream; a transform may have to know the size of the pictures."""
+        """Opens the stream. Settles the transforms first, which may need the size of the
+        pictures."""
         given = self._options
         if given["steps"] is None:
             size = (None, None)
             if any(transform.needs_size for transform in given["transforms"]):
                 size = self._upright_size(host, source)
             if size is None:
-                # Opening the stream says what is wrong.
+                # Opening raises the error that says why there is no size.
                 return super()._open_stream(host, source)
             given["steps"] = settled(given["transforms"], *size)
         return super()._open_stream(host, source)
@@ -200,11 +201,11 @@ class VideoDecoder(Decoder):
         return host.open_video(source, options)
 
     def _reset(self):
-        self._next = None  # The frame that next() of the stream returns.
+        self._next = None  # The index that the stream's next() returns, if known.
 
     @property
     def metadata(self) -> VideoStreamMetadata:
-        """The VideoStreamMetadata. With seek_mode="exact" this makes the index."""
+        """The VideoStreamMetadata. With seek_mode="exact", waits for the index."""
         stream = self._opened()
         if self._options["seek_mode"] == "exact":
             stream.frame_count()
@@ -214,7 +215,7 @@ class VideoDecoder(Decoder):
         return self._opened().frame_count()
 
     def __getitem__(self, key: Union[int, slice]) -> Any:
-        """Returns the data of one frame, or for a slice of several."""
+        """Returns the data of one frame, or of several for a slice."""
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
             return self.get_frames_in_range(start, stop, step).data
@@ -231,13 +232,13 @@ class VideoDecoder(Decoder):
         return map(lambda picture: self._frame(picture).data, _Pictures(self, False))
 
     def frames(self, *, lease: bool = False) -> collections.abc.Iterator[Frame]:
-        """Yields every frame, from the first, with data that needs no torch: numpy
-        arrays, or memory for memoryview() without numpy.
+        """Yields every frame, from the first. The data is a numpy array, even if torch is
+        installed; without numpy, an object for memoryview().
 
-        With `lease`, the data is a bulkhead.Lease: the pixels where the worker wrote
-        them, read-only, without a copy. A write that ignores read-only stays in
-        that lease. It holds a slot of the decoder until it is dropped;
-        numpy.array(lease) makes a copy, which holds none.
+        With `lease`, the data is a bulkhead.Lease: the pixels in the worker's shared
+        memory, read-only, without a copy. If a consumer ignores that and writes, only
+        this lease changes. The lease occupies a slot of the decoder until it is
+        dropped; numpy.array(lease) makes a copy, which does not.
         """
         if self._lease(lease):
             return map(self._leased, _Pictures(self, True))
@@ -246,9 +247,9 @@ class VideoDecoder(Decoder):
         )
 
     def _picture(self, index, lease):
-        """Returns the picture of that number or the next that there is, or None.
+        """Returns the picture at `index` or the next one that exists; None at the end.
 
-        Loops may be nested, on several threads, and mixed with other calls.
+        Several loops may call it in turn, on several threads, mixed with other calls.
         """
         with self._turn():
             stream = self._opened()
@@ -256,9 +257,9 @@ class VideoDecoder(Decoder):
                 stream.rewind()
                 self._next = 0
             if self._next != index:
-                # Another loop has moved on; this one goes on by itself.
+                # Another loop has moved the stream's position.
                 return stream.frame_at(index, lease) if index < stream.frame_count() else None
-            self._next = None  # Unknown, should the call fail.
+            self._next = None  # Unknown if the call fails.
             try:
                 picture = stream.next(lease)
             except (CancelledError, ResourceExhaustedError):
@@ -272,9 +273,9 @@ class VideoDecoder(Decoder):
             return picture
 
     def get_frame_at(self, index: int, *, lease: bool = False) -> Frame:
-        """Returns the frame of that number; a negative one counts from the end.
+        """Returns the frame at `index`; a negative index counts from the end.
 
-        With `lease`, the data is a bulkhead.Lease, as of frames().
+        With `lease`, the data is a bulkhead.Lease; see frames().
         """
         number = self._number(checked("index", index, INTEGER))
         lease = self._lease(lease)
@@ -282,15 +283,15 @@ class VideoDecoder(Decoder):
         return self._leased(picture) if lease else self._frame(picture)
 
     def get_frames_at(self, indices: collections.abc.Iterable[int]) -> FrameBatch:
-        """Returns the frames of a list or tensor of numbers, in its order. Those of a
-        tensor or array are cast to whole numbers, as torch does."""
+        """Returns the frames at a list or tensor of indices, in its order. Elements of a
+        tensor or array are cast to integers, as torch does."""
         numbers = checked("indices", indices, _INDICES)
         return self._batch(
             self._opened().frames_at([self._number(number) for number in numbers])
         )
 
     def _number(self, index):
-        """Returns the number of a frame, if the library can be asked for it."""
+        """Returns the index. Raises OutOfRangeError if it does not fit into 64 bits."""
         if -(2**63) <= index < 2**63:
             return index
         raise OutOfRangeError(
@@ -309,9 +310,9 @@ class VideoDecoder(Decoder):
         return self.get_frames_at(range(*slice(start, stop, step).indices(len(self))))
 
     def get_frame_played_at(self, seconds: float, *, lease: bool = False) -> Frame:
-        """Returns the frame that is on the screen at that time.
+        """Returns the frame that is on the screen at this time.
 
-        With `lease`, the data is a bulkhead.Lease, as of frames().
+        With `lease`, the data is a bulkhead.Lease; see frames().
         """
         seconds = checked("seconds", seconds, NUMBER)
         lease = self._lease(lease)
@@ -319,7 +320,7 @@ class VideoDecoder(Decoder):
         return self._leased(picture) if lease else self._frame(picture)
 
     def get_frames_played_at(self, seconds: collections.abc.Iterable[float]) -> FrameBatch:
-        """Returns the frames at a list or tensor of times, in its order."""
+        """Returns the frames on the screen at a list or tensor of times, in its order."""
         times = checked("seconds", seconds, TIMES)
         return self._batch(self._opened().frames_played_at(times))
 
@@ -328,7 +329,8 @@ class VideoDecoder(Decoder):
     ) -> FrameBatch:
         """Returns the frames that are on the screen in [start, stop).
 
-        With `fps`, there are round((stop - start) * fps), repeated or left out.
+        With `fps`, returns round((stop - start) * fps) frames at that rate, for which
+        some are repeated or left out.
         """
         start = checked("start_seconds", start_seconds, NUMBER)
         stop = checked("stop_seconds", stop_seconds, NUMBER)
@@ -336,7 +338,7 @@ class VideoDecoder(Decoder):
         return self._batch(self._opened().frames_played_in_range(start, stop, fps))
 
     def get_all_frames(self, fps: Optional[float] = None) -> FrameBatch:
-        """Returns every frame, or with `fps` the whole stream at that rate."""
+        """Returns every frame; with `fps`, frames of the whole stream at that rate."""
         return self._batch(
             self._opened().all_frames(checked("fps", fps, NUMBER, none=True))
         )
@@ -398,8 +400,9 @@ class VideoDecoder(Decoder):
 
 
 class _Pictures:
-    """Yields the pictures of a decoder. After an exception it goes on where it was,
-    after a BadInputError behind what is damaged."""
+    """Iterates over the pictures of a decoder. After an exception, the next call tries
+    the same picture again; after a BadInputError, the next call returns the picture
+    after the damaged one."""
 
     def __init__(self, decoder, lease):
         self._decoder = decoder

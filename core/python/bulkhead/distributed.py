@@ -6,14 +6,14 @@
 
     summary = decode_files(Client("tcp://head:8786"), paths, "framemd5", "/shared/out")
 
-Each process of dask's has one bulkhead.Host (HostPlugin), so that no file and no backend
-can take a dask worker with it. Paths, options and records travel; media and outputs stay
-on storage that all machines share. The output directory is one of `bulkhead batch`
-(tools/cli/batch/README.md), with its manifest: the command goes on with what
+Each process of dask has one bulkhead.Host (HostPlugin), so that no file and no backend can
+crash a dask worker. Only paths, options and records are sent between machines; media and
+outputs are on storage that all machines share. The output directory and its manifest are
+those of `bulkhead batch` (tools/cli/batch/README.md): the command can continue a batch that
 decode_files() has begun, and the other way round.
 
 In this module, as in dask, a worker is a process of the cluster. The sandboxed processes
-that decode are workers of Bulkhead.
+that decode are called workers of Bulkhead.
 """
 
 import collections
@@ -44,24 +44,25 @@ from bulkhead._host import Host, default_host
 
 __all__ = ["HostPlugin", "Summary", "decode_files", "device_counts"]
 
-# Tasks that dask has at once, for each thread of its workers: enough that no thread waits
-# for the next, and few, since dask counts the death of a worker against all that it had.
+# The number of tasks that dask has at once, for each thread of its workers. More than one,
+# so that no thread waits for a task; few, because dask counts the death of a worker against
+# every task that the worker had.
 _TASKS_PER_THREAD = 2
 _SECONDS_BETWEEN_COUNTS = 1.0
-_REGISTRATIONS = 3  # Attempts.
+_REGISTRATIONS = 3  # The number of attempts to register the plugin.
 
 
 class HostPlugin(WorkerPlugin):
-    """Gives a worker of dask a Host, which ends with the worker.
+    """Gives each worker of dask a Host, which ends with the worker.
 
-    decode_files() registers one. Tasks of one's own use it likewise:
+    decode_files() registers a plugin for itself. For tasks of your own, register one:
 
         client.register_worker_plugin(HostPlugin("openreg"), name="bulkhead")
         host = distributed.get_worker().plugins["bulkhead"].host   # in a task
 
     Args:
-        device: The device whose backend is started at once, so that a name that no
-            machine knows is an error of register_worker_plugin().
+        device: The device whose backend is started at once, so that
+            register_worker_plugin() raises the error of an unknown device.
         host_options: The options of bulkhead.Host.
     """
 
@@ -79,20 +80,20 @@ class HostPlugin(WorkerPlugin):
         """Starts the Host; dask calls this in the worker."""
         self.host = Host(**self._host_options)
         self.host.prewarm(self._device)
-        # The makers of records, of the engine of `bulkhead batch`.
+        # The versions and the tier of the sandbox for records, as JSON.
         self.makers = _core.batch_makers(self.host.core(), self._device)
         self._lock = threading.Lock()
-        # How many files use each device.
+        # The number of files that use each device now.
         self._uses: Dict[str, int] = dict.fromkeys(self._devices(), 0)
 
     def _devices(self) -> List[str]:
-        """Returns those devices that the name stands for: all of a backend's, or one."""
+        """Returns the devices that the name means: all devices of a backend, or one."""
         found = [info.name for info in self.host.devices() if info.backend == self._device]
         return found or [self._device]
 
     @contextlib.contextmanager
     def lend_device(self) -> collections.abc.Iterator[str]:
-        """Lends the device that the fewest files use now."""
+        """Yields the name of the device that the fewest files use now."""
         with self._lock:
             device = min(self._uses, key=self._uses.__getitem__)
             self._uses[device] += 1
@@ -104,8 +105,8 @@ class HostPlugin(WorkerPlugin):
 
 
 def device_counts() -> Dict[str, int]:
-    """Returns how many devices each backend of this machine has, but "cpu": what to
-    start the machine's workers with, LocalCluster(resources=device_counts())."""
+    """Returns the number of usable devices of each backend of this machine except "cpu", as
+    the resources of dask workers: LocalCluster(resources=device_counts())."""
     host = default_host()
     counts: Dict[str, int] = {}
     for backend in host.backends():
@@ -138,35 +139,36 @@ def decode_files(
     worker_timeout: Optional[float] = 300.0,
     progress: Optional[bool] = None,
 ) -> Summary:
-    """Decodes each file on some worker of the cluster, into a directory that all share.
+    """Decodes each file on a worker of the cluster, into a directory that all share.
 
-    What is wrong with a file is its result: a line of the manifest, never an exception.
-    What was lost to a backend that failed, to a deadline or to a limit is tried again,
-    `retries` times and then by the next call. The same call does what is missing, so
-    call it again after whatever has ended it. Contents that kill workers of Bulkhead are
-    not tried again under other names, and named once.
+    An error of a file is its result: a line of the manifest, never an exception. A file
+    that was lost to a failed backend, a deadline or a limit is tried again up to
+    `retries` times, and again by the next call. The same call decodes what is still
+    missing, so repeat it after it was ended by an error. If contents kill workers of
+    Bulkhead, files with the same contents are not tried, and one of them is named.
 
     Args:
         client: The client of the cluster.
-        files: Paths. Relative ones are those of this process, on every machine.
-        what: "framemd5", "png" (a directory), "wav", as of `bulkhead batch --format`;
+        files: Paths. Relative paths begin at the working directory of this process, on
+            every machine.
+        what: "framemd5", "png" (a directory) or "wav", as in `bulkhead batch --format`;
             "npy", one array [N, H, W, 3]; "sheet", a contact sheet; "probe", JSON of
-            bulkhead.probe(); or a function of a VideoDecoder (which has FFmpeg's best
-            stream), whose name is that of its outputs and which returns bytes, or
-            what JSON can hold. It is known by its name alone: when it changes, choose
+            bulkhead.probe(); or a function. It takes a VideoDecoder of FFmpeg's best
+            stream, and returns bytes or an object for JSON. Its outputs have its name as
+            suffix. Records know only its name: if you change the function, choose
             another name or directory.
         out: The directory of the outputs.
-        devices: "cpu", a backend, such as "openreg", for all of its devices, or one,
-            "openreg:1". A file takes one of the worker's resource of the backend's
-            name: start workers with resources={"openreg": 2} for two at once. "cpu"
-            needs none.
-        relative_to: Keep the directories between it and a file.
+        devices: "cpu"; a backend such as "openreg", for all of its devices; or one
+            device, "openreg:1". While a file is decoded, it takes 1 of the dask resource
+            with the backend's name: start workers with resources={"openreg": 2} to decode
+            two files at once. "cpu" needs no resource.
+        relative_to: Outputs keep the directories between this one and their files.
         on_corrupt, frames, at, stream, best_stream, sample_rate, channels, threads: As
-            of `bulkhead batch`: frames="0:16", at="0,-1".
+            in `bulkhead batch`: frames="0:16", at="0,-1".
         host_options: Options of the Host of each worker, such as deadlines.
-        retries: How often a loss is tried again.
-        worker_timeout: How many seconds the cluster may have no worker that takes files,
-            because all have died or none has started yet. None waits without an end.
+        retries: How often a lost file is tried again.
+        worker_timeout: For how many seconds the cluster may have no worker that takes
+            files, because all have died or none has started yet. None waits for ever.
         progress: True shows progress on stderr, False shows nothing there, None shows
             progress on terminals only, failures and the summary always.
 
@@ -219,12 +221,12 @@ def decode_files(
 
 
 def _resources(client: Client, device: str) -> Dict[str, float]:
-    """Returns what a file on the device takes of a worker's resources."""
+    """Returns the resources of a dask worker that a file on the device takes."""
     backend = device.partition(":")[0]
     if backend == "cpu":
         return {}
     workers = client.scheduler_info()["workers"].values()
-    # Dask would wait for such a worker for ever, and say nothing.
+    # Without this check, dask would wait for such a worker for ever, without a message.
     if not any(backend in worker["resources"] for worker in workers):
         raise InvalidArgumentError(
             f"no worker of {client.scheduler.address} has the resource {backend!r}, the "
@@ -236,22 +238,23 @@ def _resources(client: Client, device: str) -> Dict[str, float]:
 
 @contextlib.contextmanager
 def _registered(client: Client, plugin: HostPlugin) -> collections.abc.Iterator[str]:
-    """Gives each worker its plugin, those that start later as well."""
+    """Registers the plugin in all workers, also those that start later, and yields its
+    name."""
     name = _register(client, plugin)
     try:
         yield name
     finally:
-        # Dask fails where a worker does not answer: one that has died, or will be given
-        # up. It has forgotten the plugin by then, so that no later worker gets it.
+        # Dask raises an error if a worker does not answer, because it has died or hangs.
+        # Dask has already forgotten the plugin then, so no later worker gets it.
         with contextlib.suppress(OSError):
             client.unregister_worker_plugin(name)
 
 
 def _register(client: Client, plugin: HostPlugin) -> str:
-    """Registers the plugin, and returns its name. Dask fails for all workers if one of
-    them dies meanwhile, which it knows by the next attempt."""
+    """Registers the plugin, and returns its name. Dask raises an error if any worker dies
+    meanwhile. Dask knows of the death by the next attempt, which then succeeds."""
     for attempt in range(1, _REGISTRATIONS + 1):
-        # Never a name again, under which some workers have a plugin.
+        # A new name each time: some workers may already have a plugin of the last name.
         name = f"bulkhead-{uuid.uuid4()}"
         try:
             client.register_worker_plugin(plugin, name=name)
@@ -272,12 +275,12 @@ def _register(client: Client, plugin: HostPlugin) -> str:
 
 
 def _decode_on_worker(plugin_name: str, recipe: Recipe, item: Item) -> Union[Result, Loss]:
-    """Decodes one file; runs in a thread of a worker."""
+    """Decodes one file. Runs in a thread of a dask worker."""
     try:
         return _decode_with(cast(HostPlugin, get_worker().plugins[plugin_name]), recipe, item)
     except BaseException as error:
-        # Dask keeps the tracebacks, and so what their frames refer to: the Host, an open
-        # stream, and a file that may have filled the disk.
+        # Dask keeps the exception, and its traceback refers to the Host, an open stream,
+        # and an output file that may have filled the disk.
         link: Optional[BaseException] = error
         while link is not None:
             traceback.clear_frames(link.__traceback__)
@@ -291,7 +294,8 @@ def _decode_with(plugin: HostPlugin, recipe: Recipe, item: Item) -> Union[Result
 
 
 class _Run:
-    """Has the workers decode files, a few more at a time than they have threads."""
+    """Submits files to dask, a few more at a time than its workers have threads, and takes
+    their results."""
 
     def __init__(
         self,
@@ -305,7 +309,8 @@ class _Run:
     ) -> None:
         self._client = client
         self._report = report
-        # A function can end the process that calls it; what Bulkhead does cannot.
+        # The user's function can end the dask worker that calls it, so a file whose workers
+        # died is not tried again. Without a function, the cause was another task.
         self._revivals = 0 if callable(recipe.what) else retries
         self._function = f"{recipe.format}()" if callable(recipe.what) else None
         self._worker_timeout = worker_timeout
@@ -315,13 +320,13 @@ class _Run:
         self._arguments = (plugin_name, recipe)
         self._options = {"retries": retries, "resources": resources, "pure": False}
         self._left: Deque[Item] = collections.deque()
-        self._items: Dict[Any, Item] = {}  # By their futures.
-        self._given_up: Dict[Item, int] = {}  # How often dask has.
-        self._most = 0
-        self._counted = 0.0
+        self._items: Dict[Any, Item] = {}  # The submitted items, by their futures.
+        self._given_up: Dict[Item, int] = {}  # How often dask has given up an item.
+        self._most = 0  # The number of tasks that dask shall have at once.
+        self._counted = 0.0  # When _most was computed.
 
     def decode(self, items: List[Item]) -> None:
-        """Returns when every file has its record or is lost. Raises what would fail
+        """Returns when every file has its record or is lost. Raises errors that would fail
         every other file as well."""
         self._left.extend(items)
         watch = threading.Thread(target=self._watch_workers, daemon=True)
@@ -340,13 +345,13 @@ class _Run:
             self._client.cancel(list(self._items))
 
     def _watch_workers(self) -> None:
-        """Cancels all tasks when there was no worker for too long: dask would wait for
-        one without an end, and say nothing."""
+        """Cancels all tasks if there was no worker for too long. dask itself would wait for
+        ever, without a message. Runs in a thread of its own."""
         last_seen = time.monotonic()
         while not self._over.wait(_SECONDS_BETWEEN_COUNTS):
             try:
                 workers = self._client.scheduler_info()["workers"].values()
-            except (OSError, ValueError):  # The client knows of it, and cancels by itself.
+            except (OSError, ValueError):  # Lost the scheduler; the client cancels all.
                 continue
             if any(self._resources.keys() <= worker["resources"].keys() for worker in workers):
                 last_seen = time.monotonic()
@@ -380,7 +385,8 @@ class _Run:
             done.add(future)
 
     def _room(self) -> int:
-        """Returns how many tasks dask shall have; workers come and go."""
+        """Returns the number of tasks that dask shall have at once. Counts the workers'
+        threads again from time to time, since workers come and go."""
         now = time.monotonic()
         if now - self._counted > _SECONDS_BETWEEN_COUNTS:
             threads = sum(self._client.nthreads().values())
@@ -394,8 +400,8 @@ class _Run:
             if isinstance(error, LOSSES):
                 result = Loss(error.code, str(error))
             elif isinstance(error, KilledWorker):
-                # Dask gives up a task when several workers have died that had it. Those
-                # may have died of another task.
+                # Dask gives up a task after several workers that had it have died. Another
+                # task may have killed them.
                 self._given_up[item] = self._given_up.get(item, 0) + 1
                 if self._given_up[item] <= self._revivals:
                     return self._left.append(item)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samplers, with the names of torchcodec.samplers: clips of a few frames each from many
-places of a stream, as models are trained with.
+"""Samplers, with the names of torchcodec.samplers. They take clips of a few frames each
+from many places of a stream, to train models.
 
-Each returns a FrameBatch of [clips, frames, ...], in which what clips share is decoded
+Each returns a FrameBatch of [clips, frames, ...]. A frame in several clips is decoded
 once. Random places are drawn from torch's generator (torch.manual_seed), or from
-`random` without torch; times are computed in float64. The range is where clips begin,
-its end excluded; without an end, clips begin so early that whole clips fit.
+`random` without torch; times are computed in float64. The sampling range is the range
+in which clips begin, without its end. By default it ends where the last whole clip
+begins.
 """
 
 import math
@@ -42,9 +43,10 @@ def clips_at_random_indices(
 
     Args:
         num_indices_between_frames: 1 takes neighbouring frames.
-        sampling_range_start, sampling_range_end: Negative ones count from the end.
-        policy: What replaces frames behind the end: "repeat_last" the last one of
-            the clip, "wrap" the clip from its first, "error" a ValueError.
+        sampling_range_start, sampling_range_end: Negative indices count from the end.
+        policy: The treatment of a clip that reaches beyond the end of the stream:
+            "repeat_last" repeats its last frame, "wrap" repeats it from its first
+            frame, "error" raises a ValueError.
     """
 
     def draw(start: int, end: int) -> List[int]:
@@ -76,17 +78,18 @@ def clips_at_regular_indices(
     policy: Literal["repeat_last", "wrap", "error"] = "repeat_last",
 ) -> FrameBatch:
     """Returns clips whose first frames are spread evenly over the range, from its first
-    frame to its last: at the places of torch.linspace() of torch 2, without torch as
-    well. The arguments are those of clips_at_random_indices."""
+    frame to its last. The places equal those of torch.linspace() in torch 2, even if
+    torch is not installed. The arguments are as in clips_at_random_indices."""
 
     def spread(start: int, end: int) -> List[int]:
-        # From both ends, in float64: so a place can be one before the exact one.
+        # Counts from both ends and in float64, as torch does. Rounding down can thus
+        # give the index before the exact one.
         last = end - 1
         step = (last - start) / max(num_clips - 1, 1)
         half = max(num_clips // 2, 1)
         before = [int(start + step * clip) for clip in range(half)]
-        behind = [int(last - step * gaps) for gaps in reversed(range(num_clips - half))]
-        return before + behind
+        after = [int(last - step * gaps) for gaps in reversed(range(num_clips - half))]
+        return before + after
 
     return _by_index(
         decoder,
@@ -115,7 +118,7 @@ def clips_at_random_timestamps(
     Args:
         seconds_between_frames: None is 1 / average_fps.
         sampling_range_start: In seconds; None is the beginning of the stream.
-        policy: As of clips_at_random_indices.
+        policy: As in clips_at_random_indices.
     """
     _positive(INTEGER, num_clips=num_clips)
 
@@ -149,13 +152,13 @@ def clips_at_regular_timestamps(
     policy: Literal["repeat_last", "wrap", "error"] = "repeat_last",
 ) -> FrameBatch:
     """Returns a clip every `seconds_between_clip_starts`, from the start of the range.
-    The other arguments are those of clips_at_random_timestamps."""
+    The other arguments are as in clips_at_random_timestamps."""
     _positive(NUMBER, seconds_between_clip_starts=seconds_between_clip_starts)
 
     def step(start: float, end: float) -> List[float]:
         clips = math.ceil((end - start) / seconds_between_clip_starts)
         starts = (start + clip * seconds_between_clip_starts for clip in range(clips))
-        return [at for at in starts if at < end]  # A sum may be rounded up.
+        return [at for at in starts if at < end]  # Rounding may reach `end`.
 
     return _by_time(
         decoder,
@@ -252,7 +255,7 @@ def _not_empty(start, end):
 
 
 def _complete(clip, length, policy):
-    """Fills the clip up to its length."""
+    """Returns the clip with frames added up to `length`, as `policy` says."""
     if len(clip) < length and policy == "error":
         raise InvalidArgumentError(
             f"a clip of {length} frames reaches beyond the number of frames"
@@ -265,7 +268,7 @@ def _complete(clip, length, policy):
 
 
 def _clips(batch, length):
-    """Returns a batch with the clips in a dimension of their own."""
+    """Returns the batch with a first dimension for the clips."""
     shape = (len(batch) // length, length)
     return FrameBatch(
         batch.data.reshape(*shape, *batch.data.shape[1:]),

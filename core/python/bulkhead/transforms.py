@@ -16,18 +16,19 @@ __all__ = ["CenterCrop", "DecoderTransform", "RandomCrop", "Resize"]
 
 
 class DecoderTransform(abc.ABC):
-    """A transform that a VideoDecoder takes in `transforms`.
+    """A transform for the argument `transforms` of a VideoDecoder.
 
-    It is settled once, when the decoder is made: all frames are treated alike, also
-    by a worker that replaces another, in a forked child, and after pickling.
+    Its parameters, such as the place of a random crop, are settled once, when the
+    decoder is made. They stay the same for all frames, for a worker that replaces
+    another, in a forked child, and after pickling.
     """
 
-    needs_size = True  # False if it treats pictures of all sizes alike.
+    needs_size = True  # False if settle() does not use the size of the pictures.
 
     @abc.abstractmethod
     def settle(self, height: Optional[int], width: Optional[int]) -> Tuple[Any, ...]:
         """Returns ("resize", height, width) or ("crop", top, left, height, width) for
-        pictures of that size, which is None if no transform needs it."""
+        pictures of this size. The size is None if no transform of the decoder needs it."""
 
 
 @dataclasses.dataclass
@@ -47,7 +48,7 @@ class Resize(DecoderTransform):
 
 @dataclasses.dataclass
 class CenterCrop(DecoderTransform):
-    """Cuts out the middle; a half pixel is rounded to the even side, as torchvision
+    """Cuts out the middle. Half a pixel is rounded to an even number, as torchvision
     does."""
 
     size: collections.abc.Sequence[int]
@@ -62,7 +63,7 @@ class CenterCrop(DecoderTransform):
 
 @dataclasses.dataclass
 class RandomCrop(DecoderTransform):
-    """Cuts out a rectangle at a random place, which is drawn when a decoder is made:
+    """Cuts out a rectangle at a random place. The place is drawn when a decoder is made,
     from torch's generator (torch.manual_seed), or from `random` without torch."""
 
     size: collections.abc.Sequence[int]
@@ -76,7 +77,8 @@ class RandomCrop(DecoderTransform):
 
 
 def settled(transforms, height, width):
-    """Returns what each transform does to pictures of that size."""
+    """Returns the results of settle() of all transforms, each for the size of pictures
+    that the one before leaves."""
     steps = []
     for transform in transforms:
         steps.append(transform.settle(height, width))
@@ -85,7 +87,7 @@ def settled(transforms, height, width):
 
 
 def to_core(step):
-    """Returns a settled transform as the library takes it."""
+    """Returns a settled transform as a struct of the library."""
     what, *numbers = step
     return (_core.Resize if what == "resize" else _core.Crop)(*numbers)
 

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "core/control/exit_report.h"
 #include "core/supervisor/backend/backend_launch.h"
 
 namespace bulkhead::backend {
@@ -22,13 +21,14 @@ Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
       lifecycle_(std::move(candidate), number, context, keeper),
       workers_(
           this->candidate().name(), context.worker_deadline,
-          // With start = "exec" a zygote has one session.
+          // A spare is of no use to a zygote of one session or a shared worker.
           StartsByExec(this->candidate()) || SharesWorker(this->candidate())
               ? Workers::Spare::kNone
               : Workers::Spare::kOne,
           context.killed, context.task_limits),
       counts_(context.counts.Of(this->candidate().name())),
-      book_(context.counters, context.events, counts_) {}
+      book_(context.counters, context.events, counts_),
+      exit_judge_(lifecycle_, workers_, book_, context.crashes, counts_) {}
 
 kj::Promise<Result<Backend::PlacedSession>> Backend::OpenSession(
     uint64_t id, const DeviceName& device, bool alone,
@@ -39,6 +39,7 @@ kj::Promise<Result<Backend::PlacedSession>> Backend::OpenSession(
                            : Workers::Placing::kAlone;
   // Keeps a draining backend until the session has failed or is placed.
   ++opening_;
+  // A replaced backend is not started again: its zygote still makes clones.
   auto ready = lifecycle_.continues_streams() ? kj::Promise<Status>(Status())
                                               : lifecycle_.EnsureReady();
   return ready
@@ -50,8 +51,8 @@ kj::Promise<Result<Backend::PlacedSession>> Backend::OpenSession(
         return AwaitDevice(found->text())
             .then([this, id, placing, counted = *found,
                    origin = std::move(origin)](
-                      Status there) mutable -> kj::Promise<Started> {
-              if (!there.ok()) return Started(std::move(there));
+                      Status usable) mutable -> kj::Promise<Started> {
+              if (!usable.ok()) return Started(std::move(usable));
               return PlaceSession(id, placing, counted, std::move(origin));
             });
       })
@@ -104,118 +105,6 @@ kj::Promise<Result<Backend::PlacedSession>> Backend::PlaceSession(
       });
 }
 
-kj::Promise<Backend::JudgedExit> Backend::JudgeExit(
-    const ReportedExit& reported, milliseconds timeout) {
-  return workers_.AwaitEnd(reported.id, timeout)
-      .then([this, reported](blame::ProcessExit exit) {
-        exit.says_device_lost = reported.facts.claim.device_lost;
-        exit.says_backend_failed = reported.facts.claim.backend_failed;
-        return Investigate(reported, std::move(exit));
-      })
-      .then([this, reported](const blame::ProcessExit& exit) {
-        return Judge(reported, exit);
-      });
-}
-
-kj::Promise<blame::ProcessExit> Backend::Investigate(
-    const ReportedExit& reported, blame::ProcessExit exit) {
-  if (exit.took_all_tasks) return exit;
-  return workers_.MakeRoomForTasks().then(
-      [this, reported, exit = std::move(exit)](
-          Workers::Tasks tasks) mutable -> kj::Promise<blame::ProcessExit> {
-        exit.lacked_tasks |= tasks != Workers::Tasks::kEnough;
-        return CheckDevice(reported, std::move(exit));
-      });
-}
-
-kj::Promise<blame::ProcessExit> Backend::CheckDevice(
-    const ReportedExit& reported, blame::ProcessExit exit) {
-  const records::SessionBook::Session* session = book_.Find(reported.id);
-  // A device matters only where it would be counted as lost.
-  exit.device_found_lost = true;
-  const bool counts = session && blame::CulpritOf(exit, reported.observed,
-                                                  reported.met_media) ==
-                                     blame::Culprit::kDevice;
-  exit.device_found_lost = false;
-  if (!counts) return exit;
-  return lifecycle_.CheckDevice(session->device, session->opened)
-      .then([exit = std::move(exit)](Trials::DeviceFate fate) mutable {
-        exit.device_found_lost = fate.lost;
-        exit.device_lost_by_others = fate.together;
-        return std::move(exit);
-      });
-}
-
-Backend::JudgedExit Backend::Judge(const ReportedExit& reported,
-                                   const blame::ProcessExit& exit) {
-  JudgedExit verdict{.report = blame::ToReport(exit),
-                     .lacked_tasks = exit.lacked_tasks};
-  AddClaim(reported.facts.claim, verdict.report);
-  const bool stopped =
-      reported.observed == blame::HostObservation::kFoundStopped;
-  if (stopped || reported.observed == blame::HostObservation::kMissedDeadline) {
-    verdict.report.kind = ExitReport::Kind::kDeadline;
-  } else if (reported.observed == blame::HostObservation::kBrokeProtocol) {
-    verdict.report.kind = ExitReport::Kind::kProtocolViolation;
-  }
-  blame::WorkerDeath death{.exit = exit,
-                           .observed = reported.observed,
-                           .met_media = reported.met_media,
-                           .position = reported.position};
-  const records::SessionBook::Session* session = book_.Find(reported.id);
-  if (session) {
-    death.input = session->origin.input;
-    death.device = session->device;
-    death.opened = session->opened;
-  }
-  // Frames that arrived before this death speak for the backend.
-  AcquitByFrames();
-  blame::Blame& blame = lifecycle_.blame();
-  // A session that was closed while its worker's end was awaited has no input
-  // and no device to blame any more.
-  verdict.culprit =
-      session ? blame.Attribute(death)
-              : blame::CulpritOf(exit, reported.observed, reported.met_media);
-  // The record comes between the two, since it names the culprit, and since
-  // sessions that are refused later get the record's number.
-  std::string more;
-  records::SessionFacts facts = reported.facts;
-  if (exit.took_all_tasks) {
-    facts.cause =
-        "it had more than its share of the backend's tasks, and "
-        "others had none";
-    more = "; " + facts.cause;
-  }
-  if (stopped) more = "; another process had stopped it";
-  if (records::CrashRecorder::IsWorthy(exit, verdict.culprit)) {
-    records::EndedBackend ended =
-        lifecycle_.Ended(workers_.IncarnationOf(reported.id));
-    ended.worker_log = workers_.LogOf(reported.id);
-    verdict.report.crash = context_.crashes.RecordWorker(
-        ended, facts, verdict.culprit, verdict.report);
-    if (verdict.report.crash == 0) more += context_.crashes.See(0);
-  }
-  ++worker_ends_;
-  if (!exit.told) {
-    const WorkerEnd end =
-        records::WorkerEndOf(exit, reported.observed, verdict.culprit);
-    ++counts_.worker_ends[static_cast<size_t>(end)];
-  }
-  book_.NoteWorkerEnd(reported.id, verdict.report, more, lifecycle_.Now());
-  if (session || verdict.culprit == blame::Culprit::kBackend) {
-    const size_t refused = blame.Refused(death.input).size();
-    verdict.deaths_here = blame.Count(death, verdict.culprit, verdict.report);
-    if (blame.Refused(death.input).size() > refused) ++counts_.poisoned_inputs;
-  }
-  return verdict;
-}
-
-void Backend::AcquitByFrames() {
-  for (const records::SessionBook::Source& source : book_.TakeNewFrames()) {
-    lifecycle_.blame().NoteFrame(source.device, source.input);
-  }
-}
-
 void Backend::FrameDelivered(uint64_t id, InputPosition position) {
   if (const records::SessionBook::Session* session = book_.Find(id)) {
     lifecycle_.blame().FrameDelivered(session->origin.input, position);
@@ -223,8 +112,9 @@ void Backend::FrameDelivered(uint64_t id, InputPosition position) {
 }
 
 void Backend::CloseSession(uint64_t id) {
-  // Before the session's counter is another session's.
-  AcquitByFrames();
+  // Counts new frames first: once the session is removed, its counter may be
+  // given to another session.
+  exit_judge_.AcquitByFrames();
   book_.Remove(id, lifecycle_.Now());
   workers_.Close(id);
   NoteSessionsEnded();

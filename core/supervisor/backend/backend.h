@@ -12,72 +12,62 @@
 #include "core/control/input_position.h"
 #include "core/include/bulkhead/backend_counts.h"
 #include "core/include/bulkhead/status.h"
-#include "core/supervisor/backend/backend_launch.h"
+#include "core/supervisor/backend/backend_keeper.h"
+#include "core/supervisor/backend/exit_judge.h"
 #include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/backend/lifecycle.h"
+#include "core/supervisor/backend/start_context.h"
 #include "core/supervisor/backend/workers.h"
-#include "core/supervisor/blame/culprit.h"
-#include "core/supervisor/records/crash_recorder.h"
 #include "core/supervisor/records/session_book.h"
 
 namespace bulkhead::backend {
 
-// One discovered backend and its sessions. Its Lifecycle starts and stops the
-// backend; this class opens sessions in its workers (workers.h) and learns how
-// they end. A worker's death does not change the backend's state, unless Blame
-// counts one failure too many.
+// One backend that discovery found, and its sessions. Lifecycle (lifecycle.h)
+// starts and stops the backend. This class places sessions in workers
+// (workers.h). ExitJudge (exit_judge.h) decides whose fault the end of a worker
+// was. Such an end changes the backend's state only when a limit of failures is
+// reached: the backend is quarantined then.
 //
-// Held by BackendRoster. Bound to the event loop's thread.
+// Held by BackendRoster. Bound to the event loop's thread. Trusts what the host
+// (the application's library) reports about sessions, but not what workers
+// claim in these reports.
 class Backend {
  public:
   struct StartedSession {
     uint64_t id;
-    uint32_t device_ordinal;
-    std::string device;  // canonical: "openreg:1"
-    int pidfd;           // borrowed; valid until the session is closed
-    bool shared;         // true if the worker may serve other sessions too
+    uint32_t device_ordinal;  // among all devices of the backend
+    std::string device;       // canonical: "openreg:1"
+    int pidfd;    // the worker's; borrowed; valid until the session is closed
+    bool shared;  // true if the worker may serve other sessions too
   };
   struct PlacedSession {
     StartedSession session;
-    ipc::UniqueFd socket;  // bulkheadd's end; the other one is the worker's
+    ipc::UniqueFd socket;  // bulkheadd's end; the worker has the other end
   };
 
+  // An open session as bulkheadd describes it to operators.
   struct OpenedSession {
     uint64_t id;
     std::string device;
     records::SessionOrigin origin;
     pid_t worker_pid;
-    // The reaper and the zygote of this session alone; null if it has none.
+    // The incarnation of this session alone (start = "exec"), otherwise null.
     const Incarnation* own_processes;
   };
 
-  // The host's account of a session after the host saw the session's worker
-  // end.
-  struct ReportedExit {
-    uint64_t id;
-    blame::HostObservation observed;
-    bool met_media;
-    InputPosition position;
-    records::SessionFacts facts;
-  };
-  // The answer to the host's ReportedExit.
-  struct JudgedExit {
-    ExitReport report;
-    blame::Culprit culprit = blame::Culprit::kNobody;
-    // The deaths that the input has caused at that position.
-    uint32_t deaths_here = 0;
-    bool lacked_tasks = false;
-  };
+  using ReportedExit = ExitJudge::ReportedExit;
+  using JudgedExit = ExitJudge::JudgedExit;
 
   // `number` is unique among the backends. `context` and `keeper` must outlive
   // this object.
   Backend(discovery::BackendCandidate candidate, unsigned number,
           const StartContext& context, BackendKeeper& keeper);
 
-  // Starts the backend if necessary, and has a worker for `device` serve the
-  // session, which `id` names from then on. `alone` asks for a worker of its
-  // own, even if the manifest says that sessions share one. A backend that was
-  // replaced serves only sessions that continue one of its own.
+  // Opens session `id` on `device`: starts the backend if necessary, and has a
+  // worker serve the session. `alone` asks for a worker that serves no other
+  // session, even if the manifest says that sessions share one. Once a
+  // successor has replaced this backend, call this only for a session that
+  // takes over a stream from an earlier session of this backend.
   kj::Promise<Result<PlacedSession>> OpenSession(uint64_t id,
                                                  const DeviceName& device,
                                                  bool alone,
@@ -85,14 +75,17 @@ class Backend {
   bool HasSession(uint64_t id) const { return workers_.Serves(id); }
   // Checks the worker's lock-down; see Workers::Confirm.
   Status ConfirmSession(uint64_t id) { return workers_.Confirm(id); }
-  // Resolves with how the session's worker ended and whose fault it was, and
-  // counts it. Call it once for each worker that ended.
+  // See ExitJudge::Judge. Call it once for each session whose worker ended.
   kj::Promise<JudgedExit> JudgeExit(const ReportedExit& reported,
-                                    std::chrono::milliseconds timeout);
-  // See Workers::MakeRoomFor.
+                                    std::chrono::milliseconds timeout) {
+    return exit_judge_.Judge(reported, timeout);
+  }
+  // Frees tasks (threads and processes) for session `id`, whose worker says
+  // that they ran out. See Workers::MakeRoomFor.
   kj::Promise<bool> MakeRoomFor(uint64_t id) {
     return workers_.MakeRoomFor(id);
   }
+  // Acquits the session's input at `position`, where the session got a frame.
   void FrameDelivered(uint64_t id, InputPosition position);
   void CloseSession(uint64_t id);
   // Returns the positions at which sessions of `input` are refused.
@@ -105,7 +98,8 @@ class Backend {
   const discovery::BackendCandidate& candidate() const {
     return lifecycle_.candidate();
   }
-  // Returns the devices that new sessions may name; none while it drains.
+  // Returns the devices that new sessions may name; none while the backend
+  // drains.
   std::vector<DescribedDevice> devices() const;
 
   // Returns whether a session is open or being opened.
@@ -117,7 +111,7 @@ class Backend {
   std::vector<pid_t> session_pids() const { return workers_.pids(); }
   std::vector<OpenedSession> sessions() const;
   // The number of workers that ended while they had a session.
-  uint32_t worker_ends() const { return worker_ends_; }
+  uint32_t worker_ends() const { return exit_judge_.worker_ends(); }
   // Counts a stream that left for another device because this backend failed.
   void CountFailover() {
     ++failovers_;
@@ -132,27 +126,20 @@ class Backend {
   uint32_t failed_failovers() const { return failed_failovers_; }
   // Counts a stream that was refused without a worker.
   void CountRefusal() { ++counts_.refused_streams; }
-  // Adds what the open sessions have come to (session_book.h).
+  // Adds the counts of the open sessions to `counts` (session_book.h).
   void AddOpen(BackendCounts& counts) const {
     book_.AddOpen(counts, lifecycle_.Now());
   }
 
  private:
-  // Waits for the end of the backoff of a lost device; refuses at once if the
-  // backoff is long.
+  // Waits until a lost device may be used again; fails at once if that would
+  // take longer than a second.
   kj::Promise<Status> AwaitDevice(const std::string& device);
+  // Has a worker serve session `id`, and adds the session to the book.
   kj::Promise<Result<PlacedSession>> PlaceSession(
       uint64_t id, Workers::Placing placing, const CountedDevice& device,
       records::SessionOrigin origin);
-  // Completes how a worker ended with what others are asked for: whether the
-  // tasks of the backend are used up, and whether a device is lost.
-  kj::Promise<blame::ProcessExit> Investigate(const ReportedExit& reported,
-                                              blame::ProcessExit exit);
-  kj::Promise<blame::ProcessExit> CheckDevice(const ReportedExit& reported,
-                                              blame::ProcessExit exit);
-  JudgedExit Judge(const ReportedExit& reported,
-                   const blame::ProcessExit& exit);
-  void AcquitByFrames();
+  // Reports to `lifecycle_` if no session is open or being opened.
   void NoteSessionsEnded();
 
   const StartContext& context_;
@@ -160,8 +147,8 @@ class Backend {
   Workers workers_;
   BackendCounts& counts_;
   records::SessionBook book_;
+  ExitJudge exit_judge_;
   uint32_t opening_ = 0;  // sessions that have no worker yet
-  uint32_t worker_ends_ = 0;
   uint32_t failovers_ = 0;
   uint32_t failed_failovers_ = 0;
 };

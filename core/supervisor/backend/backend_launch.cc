@@ -12,8 +12,9 @@
 
 #include "core/base/status_macros.h"
 #include "core/discovery/file_identity.h"
+#include "core/discovery/package_file_opening.h"
 #include "core/supervisor/backend/granting.h"
-#include "core/supervisor/backend/workers.h"
+#include "core/supervisor/backend/shared_worker.h"
 #include "core/supervisor/sandbox/expected_calls.h"
 #include "core/supervisor/sandbox/granted_paths.h"
 #include "core/supervisor/sandbox/launcher.h"
@@ -25,8 +26,8 @@
 namespace bulkhead::backend {
 namespace {
 
-// The session's socket, five descriptors of its memory and media, and those
-// that a scan opens.
+// The descriptors that a worker needs for one session: the socket, five for
+// memory and media, and those that a scan opens.
 constexpr uint64_t kDescriptorsPerSession = 10;
 
 Status CannotExamine(const std::string& path) {
@@ -116,7 +117,8 @@ Result<std::vector<BackendLaunch::SeenFile>> BackendLaunch::CheckFiles(
 
 kj::Promise<bool> BackendLaunch::HasChanged(
     std::shared_ptr<const BackendLaunch> launch) {
-  // In a child process, which has none of our descriptors.
+  // On a remote file system, a child process reads the files first, since it
+  // may hang. It has none of our descriptors, so it opens them by their paths.
   const auto read = [&] {
     const auto opened = discovery::OpenBackend(launch->candidate_);
     if (opened) (void)launch->CheckFiles(*opened);
@@ -140,13 +142,13 @@ Result<std::shared_ptr<Incarnation>> BackendLaunch::Launch() const {
       plugin.files.back().contents = object_copy_.get();
     }
   }
-  std::vector<std::string> problems;  // operators read them in DescribeGrants
+  std::vector<std::string> problems;  // DescribeGrants() shows them
   const sandbox::Grants grants = Resolve(granted_, problems);
   ASSIGN_OR_RETURN(sandbox::Policy policy, sandbox::MakePolicy(plugin, grants));
   if (SharesWorker(candidate_)) {
     // The limits are meant for one session; this worker serves many.
     policy.limits.open_files +=
-        Workers::kMaxSessionsPerWorker * kDescriptorsPerSession;
+        SharedWorker::kMaxSessions * kDescriptorsPerSession;
     policy.limits.address_space_bytes *= 4;
     policy.fixed_descriptors = false;
   }

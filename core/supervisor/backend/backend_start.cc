@@ -20,7 +20,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Enough to hash gigabytes. Only the start of this backend waits.
+// The longest time to examine the files of the distribution: enough to hash
+// gigabytes. Only the start of this backend waits.
 constexpr milliseconds kMostExamination{60'000};
 
 }  // namespace
@@ -160,8 +161,9 @@ kj::Promise<Status> BackendStart::VerifyComplete(int object) {
           return VerifyCopy(object);
         });
   };
-  // Only a hash in RECORD proves that the file is complete. A file that differs
-  // from it may still be being copied.
+  // Only a hash in RECORD proves that the file is complete. A file with another
+  // hash may still be being copied, so it is compared again once it has
+  // settled.
   if (candidate_.plugin_hash.empty()) return once_settled();
   return VerifyCopy(object).then(
       [once_settled](Status verified) -> kj::Promise<Status> {
@@ -173,7 +175,8 @@ kj::Promise<Status> BackendStart::VerifyComplete(int object) {
 kj::Promise<Status> BackendStart::VerifyCopy(int object) {
   kj::Timer& timer = context_.port.getTimer();
   // Bulkhead's own files are trusted, and a copy would cost each of them its
-  // share of the page cache. Only a root of its own has room for a copy.
+  // share of the page cache. Only in tier full does the backend have a root
+  // directory of its own, in which a copy can be shown.
   if (candidate_.built_in || context_.tier != sandbox::Tier::kFull) {
     return files::VerifyObject(timer, object, candidate_.plugin_hash);
   }
@@ -202,6 +205,7 @@ Status BackendStart::BlamingZygote(Status status) {
                ? status
                : Status(status.code(), status.message() + "; " + obstacle);
   }
+  // The machine is the reason, which is no culprit.
   if (status.code() == Code::kSandboxUnavailable) return status;
   if (incarnation_->RanOutBeforeLoading()) {
     return Status(Code::kResourceExhausted, status.message());
@@ -215,6 +219,7 @@ Status BackendStart::BlamingZygote(Status status) {
 }
 
 Status BackendStart::Launch(discovery::OpenedBackend opened) {
+  // VerifyGrants() may have found further grants that count.
   granted_ = Granted().effective;
   auto files = own_files_->Take();
   diagnostics_ = own_files_->diagnostics();
@@ -226,7 +231,7 @@ Status BackendStart::Launch(discovery::OpenedBackend opened) {
                        candidate_, number_, context_, std::move(opened),
                        std::move(object_copy_), *std::move(files), granted_));
   ASSIGN_OR_RETURN(incarnation_, launch_->Launch());
-  // Keeps no files open that nobody will launch with.
+  // Only sessions with start = "exec" launch again; others need no open files.
   if (!StartsByExec(candidate_)) launch_.reset();
   return Status();
 }

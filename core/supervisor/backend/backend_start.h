@@ -26,12 +26,12 @@
 
 namespace bulkhead::backend {
 
-// One attempt to start a backend: opens and verifies the files, finds out which
-// files beside the object are its own (package_files.h), launches a zygote that
-// loads the object, and has a probe worker count the devices. Every wait has a
-// deadline. Every message from the zygote and the probe is validated.
+// One attempt to start a backend. Opens and verifies the vendor's shared object
+// and finds the other files of the backend (package_files.h). Launches a zygote
+// that loads the object, and has a worker, the probe, count the devices. Every
+// wait has a deadline, and every message from the two is validated.
 //
-// Owned by BackendProcesses, which keeps the last attempt and makes a new one
+// Owned by Incarnations, which keeps the last attempt and makes a new one
 // for each start. Bound to the event loop's thread.
 class BackendStart {
  public:
@@ -44,8 +44,8 @@ class BackendStart {
 
   // Makes the attempt. Call it once.
   kj::Promise<Status> Run();
-  // Ends the attempt at once. Run()'s promise resolves with OK; abandoned()
-  // says that the result means nothing.
+  // Ends the attempt at once. Run() resolves with OK, which means nothing:
+  // abandoned() is true then.
   void Abandon();
   bool abandoned() const { return abandoned_; }
   // Returns whether Run() was called and its promise has not resolved yet.
@@ -59,15 +59,15 @@ class BackendStart {
   std::shared_ptr<Incarnation> TakeIncarnation() {
     return std::move(incarnation_);
   }
-  // Returns what sessions that load the backend anew launch with; null if they
-  // do not, or before the launch.
+  // Returns the launch that each session repeats if the backend has
+  // start = "exec". Returns null for other backends and before the launch.
   const std::shared_ptr<const BackendLaunch>& launch() const { return launch_; }
   // Returns the culprit of a failed attempt. Empty if the backend or the
-  // machine said why the backend cannot be started, or if it failed before any
-  // of its code ran, because nobody is punished for that.
+  // machine said why the backend cannot be started, or if none of the backend's
+  // code ran. Nobody is punished for these failures.
   std::optional<blame::Culprit> culprit() const { return culprit_; }
-  // Returns whether what is loaded is a copy of the object, which nobody can
-  // write into.
+  // Returns whether the zygote loads a copy of the object, into which nobody
+  // can write.
   bool runs_copy() const { return launched_copy_; }
   // Returns whether the object was loaded, so that a failure belongs to the
   // worker that counts the devices.
@@ -78,42 +78,48 @@ class BackendStart {
   }
   const std::vector<CountedDevice>& devices() const { return devices_; }
   const grants::Effective& granted() const { return granted_; }
-  // Returns LibrariesChangedNs() of the time before the attempt.
+  // Returns LibrariesChangedNs() as it was when the attempt was made.
   int64_t libraries_ns() const { return libraries_ns_; }
+  // Returns, for each granted hash that was compared with the object, whether
+  // the object has it.
   const HashVerdicts& hash_verdicts() const { return hash_verdicts_; }
-  // Says which files of the distribution the backend is not shown.
+  // Returns remarks about the distribution's files that the backend cannot see.
   const Diagnostics& diagnostics() const { return diagnostics_; }
 
  private:
+  // Has a child process read the files first, since a remote file system may
+  // not answer (first_read.h), then makes the attempt.
   kj::Promise<Status> Attempt();
   kj::Promise<Status> AttemptLocally();
   Granting Granted() const;
   // Checks that the object has the hash in RECORD or, if RECORD has no hash,
   // that the file has settled.
   kj::Promise<Status> VerifyComplete(int object);
-  // Copies the object, unless nobody could load the copy or needs it, and
-  // checks that what will be loaded has the hash in RECORD, if there is one.
+  // Copies a vendor's object if the sandbox can show a copy (tier full), sealed
+  // so that nobody can change it. Then checks that the copy, or without one the
+  // object, has the hash in RECORD, if there is one.
   kj::Promise<Status> VerifyCopy(int object);
-  // Returns the descriptor whose contents are loaded.
+  // Returns the descriptor of the copy, or `object` if there is none.
   int Loaded(int object) const {
     return object_copy_ ? object_copy_.get() : object;
   }
-  // Fails if the object is quarantined. Lifts a record that does not hold any
-  // more.
+  // Fails if the object is quarantined. Removes the record of the quarantine if
+  // the object or the machine's libraries have changed since.
   kj::Promise<Status> CheckQuarantine(int object);
-  // Checks the object against each of the granted hashes, from the last to the
-  // first.
+  // Notes for each of the granted `hashes` whether the object has it.
   kj::Promise<void> VerifyGrants(int object, std::vector<std::string> hashes);
-  // Finds the files of the distribution, in steps between which the event loop
-  // runs: packages decide how much there is to examine. Borrows `opened`.
+  // Finds the files of the distribution. Borrows `opened`. A package may have
+  // many files, so the event loop runs between the steps of ExamineFiles().
   kj::Promise<Status> FindFiles(const discovery::OpenedBackend& opened);
   kj::Promise<Status> ExamineFiles(kj::TimePoint limit);
   Status Launch(discovery::OpenedBackend opened);
   kj::Promise<Status> Probe();
+  // Notes the culprit of the failure `status` and returns `status`.
   Status Blaming(blame::Culprit culprit, Status status);
-  // Blames the start, unless the zygote was lost or declined, or has not run
-  // any code of the vendor. If it declined, adds that it cannot open files,
-  // which may be why.
+  // Returns the failure `status` of the zygote and notes its culprit: nobody if
+  // the zygote was lost or resources ran out, otherwise the start. Notes no
+  // culprit if the zygote declined or had not run any code of the vendor. If a
+  // zygote declined and cannot open its files, adds that as a likely reason.
   Status BlamingZygote(Status status);
 
   const discovery::BackendCandidate& candidate_;
@@ -132,8 +138,8 @@ class BackendStart {
   std::optional<blame::QuarantineRecord> quarantine_;
   std::vector<CountedDevice> devices_;
   HashVerdicts hash_verdicts_;
-  std::optional<discovery::PackageFiles>
-      own_files_;  // While they are examined.
+  // The files of the distribution while they are examined.
+  std::optional<discovery::PackageFiles> own_files_;
   Diagnostics diagnostics_;
   grants::Effective granted_;
 };

@@ -28,14 +28,22 @@ kj::Duration ToDuration(milliseconds time) {
   return time.count() * kj::MILLISECONDS;
 }
 
-// Returns whether nobody waits for the worker any more that is to serve the
-// socket.
+// Returns whether the other end of `socket` was closed, so that nobody waits
+// for the worker any more.
 bool IsClosedByPeer(int socket) {
   pollfd closed = {.fd = socket, .events = POLLRDHUP, .revents = 0};
   return ::poll(&closed, 1, 0) > 0;
 }
 
-// Says which process did not do its part of a clone, and what helps.
+// Returns the answer to callers whose zygote has closed its socket, which is
+// all that is known until the reaper reports how the zygote ended, or
+// ReaperLink::kPatience is over.
+Status ZygoteDied() {
+  return Status(Code::kBackendLost, "the backend's zygote died");
+}
+
+// Returns words about a process that did not do its part of a clone, with the
+// remedy.
 std::string Unanswered(const char* what, pid_t pid, milliseconds timeout) {
   return "the backend's " + std::string(what) + " (process " +
          std::to_string(pid) + ") did not help to clone a worker within " +
@@ -51,10 +59,7 @@ std::string Unanswered(const char* what, pid_t pid, milliseconds timeout) {
 kj::Promise<Result<Clones::Worker>> Clones::Clone(
     Kind kind, ipc::UniqueFd socket, milliseconds timeout,
     const sandbox::MemoryAllowance& memory) {
-  if (!zygote_.alive()) {
-    return Result<Worker>(
-        Status(Code::kBackendLost, "the backend's zygote died"));
-  }
+  if (!zygote_.alive()) return Result<Worker>(ZygoteDied());
   auto message = kj::heap<capnp::MallocMessageBuilder>();
   auto clone = message->initRoot<schema::ZygoteRequest>().initClone();
   clone.setProbe(kind == Kind::kProbe);
@@ -74,7 +79,9 @@ kj::Promise<Result<Clones::Worker>> Clones::Clone(
       .starved = std::nullopt,
       .until = timer_.now() +
                (timeout == kNobodyWaits ? kTimeForSpare : ToDuration(timeout))};
-  // A probe sees no media and stays in stage 1.
+  // A worker for media gets its descriptors from bulkheadd once it waits for
+  // them, so that the zygote never has them. A probe sees no media and stays in
+  // stage 1.
   if (zygote_.has_listener() && kind != Kind::kProbe) {
     Result<sandbox::LogSocket> log = sandbox::MakeLogSocket();
     if (!log) return Result<Worker>(std::move(log).error());
@@ -102,14 +109,15 @@ kj::Promise<Result<Clones::Worker>> Clones::Clone(
 Result<Clones::Worker> Clones::GiveUp(uint64_t ticket, milliseconds timeout) {
   auto late = pending_.extract(ticket);
   if (late && late.mapped().starved) {
-    // The zygote named the worker and is not to blame. The worker's socket
-    // leads nowhere, so it ends.
+    // The zygote has done its part and is not to blame. If it named the worker,
+    // that process ends by itself, since the other end of its socket is closed.
     if (late.mapped().pid) workers_.ExpectEnd(*late.mapped().pid);
     return *std::move(late.mapped().starved);
   }
-  // What does not answer would fail every later session too, so it is ended,
-  // and the session tries the one that takes its place.
   const bool named = late && late.mapped().pid;
+  if (!named && !zygote_.alive()) return ZygoteDied();
+  // A process that does not answer would fail every later session too, so it is
+  // ended, and the session tries again with its successor.
   const std::string why =
       Unanswered(named ? "reaper" : "zygote",
                  named ? reaper_.pid() : zygote_.pid(), timeout);
@@ -128,6 +136,8 @@ kj::Promise<void> Clones::Send(uint64_t ticket,
                                ipc::UniqueFd socket) {
   const auto pending = pending_.find(ticket);
   if (pending == pending_.end()) return kj::READY_NOW;
+  // The socket is sent with the request, or else is among the descriptors that
+  // bulkheadd gives to the worker later.
   const int descriptor = socket.get();
   const auto& later = pending->second.descriptors;
   if (IsClosedByPeer(later ? later->socket.get() : descriptor)) {
@@ -145,7 +155,8 @@ kj::Promise<void> Clones::Send(uint64_t ticket,
     return kj::READY_NOW;
   }
   const bool starved = sent.error().code == ipc::Code::kResourceExhausted;
-  // Sessions that were cancelled have asked too, faster than it can clone.
+  // The socket may be full of requests for sessions that were cancelled, faster
+  // than the zygote can clone.
   const bool full = sent.error().code == ipc::Code::kDeadlineExceeded;
   Status failure = FromIpc(std::move(sent).error());
   if (!starved && !full) {
@@ -196,8 +207,8 @@ Status Clones::OnCloneFailed(schema::CloneFailed::Reader failed_untrusted) {
   const auto found = pending_.find(failed_untrusted.getTicket());
   if (found == pending_.end()) return Status();
   const auto failure_untrusted = failed_untrusted.getFailure();
-  // Believed, since it changes nothing but the caller's advice and that such a
-  // start begins a backoff and no quarantine.
+  // The code is believed: it only changes the advice to callers, and the
+  // backoff after a failed start, which is then not counted.
   const bool declined =
       failure_untrusted.getCode() == schema::ErrorCode::RESOURCE_EXHAUSTED;
   zygote_.set_declined(declined);
@@ -242,7 +253,7 @@ void Clones::OnStarved(pid_t pid, const Status& why) {
 }
 
 void Clones::OnExited(pid_t pid) {
-  // It was starved of the descriptor with which it would have been watched.
+  // The process ended before the reaper could send its pidfd.
   Finish(pid,
          Status(Code::kBackendLost, "the worker died while it was cloned"));
 }

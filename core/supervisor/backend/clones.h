@@ -26,12 +26,13 @@
 
 namespace bulkhead::backend {
 
-// The workers that the zygote of one incarnation was asked for and that are not
-// there yet.
+// The clones under way in one incarnation: workers that its zygote was asked
+// for and that are not confirmed yet.
 //
-// The zygote names the process that it cloned. It could name any, so the name
-// is a claim until the reaper confirms it. Every wait has a deadline, after
-// which the process that owes the answer is ended.
+// The zygote names each worker that it cloned by its pid. It could name any
+// process, so the pid is a claim until the reaper confirms that the process is
+// its child. Every wait has a deadline, after which the process that owes the
+// answer is ended.
 //
 // Owned by Incarnation. Bound to the event loop's thread.
 class Clones {
@@ -44,24 +45,26 @@ class Clones {
   // The job of a worker, which decides what is sent over its socket.
   enum class Kind {
     kSession,  // serves one session; the socket is the session's
-    kShared,   // serves many; gets a SharedWorkerRequest for each
+    kShared,   // serves many sessions; gets a SharedWorkerRequest for each
     kProbe,    // counts the devices; sends one DeviceList
-    kCheck,    // as kSession, with no media but our own: its tasks may be
-               // those that workers with media leave
+    kCheck,    // decodes a clip of a health check; may use tasks that workers
+               // with media must leave free
   };
-  // The timeout of a clone for which nobody waits. A zygote that is late with
-  // it goes on when it is asked for the next.
+  // The timeout for the spare: a worker that is cloned ahead, so no session
+  // waits for it. A zygote that is late with a spare is not ended, and is asked
+  // for the next clone as usual.
   static constexpr std::chrono::hours kNobodyWaits{24 * 365};
-  // The time within which such a worker is cloned, or is locked down. A clone
-  // takes 2 ms, and more on a busy machine.
+  // The time within which the zygote must clone a spare. The spare then has the
+  // same time to lock itself down. A clone takes 2 ms, more on a busy machine.
   static constexpr kj::Duration kTimeForSpare = 1 * kj::SECONDS;
 
   class Owner {
    public:
-    // The zygote was asked for a clone, or has answered one.
+    // Called when the zygote was asked for a clone, and when it has answered.
     virtual void OnCloneAsked() = 0;
     virtual void OnCloneAnswered() = 0;
-    // A process that the zygote named, or may have made, is no worker.
+    // Ends processes that are no workers. Called when the zygote may have made
+    // or named such a process.
     virtual void EndStrangers() = 0;
 
    protected:
@@ -87,16 +90,20 @@ class Clones {
   kj::Promise<Result<Worker>> Clone(Kind kind, ipc::UniqueFd socket,
                                     std::chrono::milliseconds timeout,
                                     const sandbox::MemoryAllowance& memory);
-  // Take what the zygote answers.
+  // Handle the answers of the zygote. A returned failure means that the zygote
+  // broke the protocol.
   Status OnCloned(ipc::schema::Cloned::Reader cloned_untrusted);
   Status OnCloneFailed(ipc::schema::CloneFailed::Reader failed_untrusted);
-  // Take what the reaper says of a process that the zygote named.
+  // Handle the answers of the reaper about a process that the zygote named:
+  // - OnWatched: its pidfd; empty if the reaper could not get one
+  // - OnRefused: the process is no child of the reaper
+  // - OnStarved: the pidfd cannot be sent now, because of `why`
   void OnWatched(pid_t pid, ipc::UniqueFd pidfd);
   void OnRefused(pid_t pid);
   void OnStarved(pid_t pid, const Status& why);
-  // A process ended that the reaper has not confirmed.
+  // Handles the end of a process that the reaper has not confirmed.
   void OnExited(pid_t pid);
-  // Fails all clones.
+  // Fails all clones under way with `status`.
   void Fail(const Status& status);
 
   // Returns whether the zygote has named the process as a worker that it was
@@ -109,27 +116,33 @@ class Clones {
  private:
   struct Pending {
     kj::Own<kj::PromiseFulfiller<Result<Worker>>> fulfiller;
-    std::optional<pid_t> pid;  // empty until the zygote has named it
+    std::optional<pid_t> pid;  // empty until the zygote has named the worker
     sandbox::MemoryLimits memory;
     // The descriptors that the worker gets, and the zygote must not have.
     std::optional<sandbox::ExpectedCalls::WorkerDescriptors> descriptors;
-    std::unique_ptr<records::LogTail> log;  // null if it writes to the zygote's
-    // The reason why a descriptor could not be sent, if that was tried in vain.
+    // The worker's own stderr; null if the worker writes to the zygote's.
+    std::unique_ptr<records::LogTail> log;
+    // The reason why a descriptor could not be sent; empty if none failed.
     std::optional<Status> starved;
-    // The time by which the zygote must have named it.
+    // The time by which the zygote must have named the worker.
     kj::TimePoint until = kj::origin<kj::TimePoint>();
   };
 
-  // Asks the zygote for a clone, again and again while it is starved.
+  // Asks the zygote for a clone. Asks again later while the socket is full or
+  // descriptors cannot be sent.
   kj::Promise<void> Send(uint64_t ticket,
                          kj::Own<capnp::MessageBuilder> message,
                          ipc::UniqueFd socket);
-  // Gives up a clone that did not come within `timeout`.
+  // Gives up a clone that was not made within `timeout`: ends the process that
+  // owes the answer, and returns the failure for the caller of Clone().
   Result<Worker> GiveUp(uint64_t ticket, std::chrono::milliseconds timeout);
-  // Counts an answer to a clone; fails if it answers nothing.
+  // Counts an answer of the zygote; fails if there are more answers than
+  // requests.
   Status CountAnswer();
+  // Asks the reaper for the pidfd of a process that the zygote named.
   void AskToWatch(pid_t pid_untrusted);
   Pending* PendingOf(pid_t pid);
+  // Gives `result` to the caller that waits for the worker `pid`.
   void Finish(pid_t pid, Result<Worker> result);
 
   kj::UnixEventPort& port_;

@@ -15,24 +15,25 @@ namespace bulkhead::backend {
 
 struct StartContext;
 
-// Checks whether a backend decodes what it should, in workers that have no
-// application's media. core/supervisor/health implements this interface, and
-// starts backends for it.
+// Checks whether a backend decodes known clips, in workers that have no media
+// of an application. core/supervisor/health implements this interface, and
+// starts backends for its checks.
 //
-// Bound to the event loop's thread. What is passed by reference must outlive
-// the promises.
+// Bound to the event loop's thread. References must outlive the promises.
 class DecodingCheck {
  public:
   struct Outcome {
-    // OK if the backend works, kResourceExhausted if nothing was learned, since
-    // memory, tasks, processors or time were short or somebody ended a process
-    // (ProvesNothing()), and otherwise the failure of the backend.
+    // - OK: the backend works.
+    // - kResourceExhausted: the check proves nothing (blame::ProvesNothing),
+    //   since memory, tasks, processors or time were short, or other programs
+    //   ended a process.
+    // - Any other code: the failure of the backend.
     Status status;
-    // The reason why nothing was decoded if the check passed, for people; empty
-    // if something was.
+    // If the check passed without decoding anything: the reason, for people.
+    // Empty if something was decoded.
     std::string unchecked = {};
-    // False if no process was started. Then the installed files may differ from
-    // the files that serve.
+    // False if no process was started. Then the installed files may not be the
+    // files that the serving incarnation has loaded.
     bool launched = true;
   };
 
@@ -42,9 +43,9 @@ class DecodingCheck {
       std::shared_ptr<Incarnation> incarnation,
       const CountedDevice& device) const = 0;
   // Starts backend `number` once more, beside the incarnation that serves, and
-  // has the new incarnation decode the clips on `device`, a canonical name, or
-  // on the first device if it is empty. A device that is not there any more is
-  // a failure.
+  // has the new incarnation decode the clips on `device`. This is a canonical
+  // name ("openreg:1"), or empty for the first device. Fails if the device does
+  // not exist any more.
   virtual kj::Promise<Outcome> CheckAfresh(
       const discovery::BackendCandidate& candidate, unsigned number,
       const StartContext& context, const std::string& device) const = 0;

@@ -20,21 +20,23 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A process's socket closes a moment before its end is reported.
+// The time to wait for the report of how a process ended: its socket closes a
+// moment earlier.
 constexpr milliseconds kEndPatience{500};
 
 DeviceCount Blaming(blame::Culprit culprit, Status status) {
   return {.status = std::move(status), .culprit = culprit};
 }
 
-// Blames the device, or the start of a backend that has none.
+// Blames the device if the backend was granted device nodes, otherwise the
+// start.
 DeviceCount BlamingProbe(const Incarnation& incarnation, Status status) {
   return Blaming(incarnation.has_devices() ? blame::Culprit::kDevice
                                            : blame::Culprit::kStart,
                  std::move(status));
 }
 
-// Waits until the worker has ended, and says how.
+// Waits until the worker has ended, and returns a failure that says how.
 kj::Promise<DeviceCount> AwaitDeath(Incarnation& incarnation, pid_t pid,
                                     CrashClaim claim) {
   return incarnation.AwaitEnd(pid, kEndPatience)
@@ -63,7 +65,7 @@ DeviceCount Adopt(ipc::ReceivedMessage& list_untrusted,
   return {.status = std::move(devices).error()};
 }
 
-// Reads what the worker sends, or how it ended.
+// Reads the worker's one message, or learns how the worker ended without it.
 kj::Promise<DeviceCount> ReadAnswer(
     sockets::EventSocket& socket, const discovery::BackendCandidate& candidate,
     Incarnation& incarnation, pid_t pid) {

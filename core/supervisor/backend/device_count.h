@@ -16,21 +16,21 @@
 
 namespace bulkhead::backend {
 
-// The outcome of a worker that was to count the devices of a backend.
+// The result of counting the devices of a backend.
 struct DeviceCount {
   Status status;
   std::vector<CountedDevice> devices = {};
   // The culprit of a failure; empty if the worker itself said why it cannot
-  // count them.
+  // count the devices.
   std::optional<blame::Culprit> culprit = std::nullopt;
-  // The step that it reached: a failure before kCounting is not the worker's.
+  // The step that was reached. A failure before kCounting is not the worker's.
   enum class Step { kPreparing, kCloning, kCounting };
   Step step = Step::kCounting;
 };
 
-// Has a worker of `incarnation` count the devices. The worker is cloned for
-// that alone and is hostile. Its one message is validated, and the wait for it
-// has a deadline. References must outlive the promise.
+// Has `incarnation` clone a worker that counts the devices, and ends the worker
+// afterwards. The worker is hostile. Its one message is validated, and the wait
+// for the message has a deadline. References must outlive the promise.
 kj::Promise<DeviceCount> CountDevices(
     const StartContext& context, const discovery::BackendCandidate& candidate,
     std::shared_ptr<Incarnation> incarnation);

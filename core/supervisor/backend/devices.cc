@@ -46,6 +46,7 @@ Result<CountedDevices> ReadDevices(
     const auto index = static_cast<uint32_t>(
         std::count_if(devices.begin(), devices.end(),
                       [&](const CountedDevice& d) { return d.name == name; }));
+    // A device may declare to have the same capabilities as the one before it.
     auto capabilities = ReadCapabilities(
         device_untrusted.getCapabilities(),
         devices.empty() ? nullptr : &devices.back().capabilities, budget);
@@ -85,11 +86,12 @@ Result<CountedDevice> Devices::Find(const DeviceName& name) const {
 std::vector<DescribedDevice> Devices::Describe() const {
   std::vector<DescribedDevice> described;
   const DeviceCapabilities listed = ListedBy(candidate_.manifest);
-  const auto add = [&](const std::string& name, const std::string& words,
-                       const DeviceCapabilities& told) {
+  // A device that declares no streams has those that the manifest lists.
+  const auto add = [&](const std::string& name, const std::string& description,
+                       const DeviceCapabilities& declared) {
     described.push_back(
-        {discovery::CallersName(candidate_, name), words, told});
-    if (told.streams.empty()) {
+        {discovery::CallersName(candidate_, name), description, declared});
+    if (declared.streams.empty()) {
       described.back().capabilities.streams = listed.streams;
     }
   };

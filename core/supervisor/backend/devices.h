@@ -16,7 +16,7 @@
 
 namespace bulkhead::backend {
 
-// A device that a probe worker has counted.
+// A device that the probe, the worker that counts devices, has reported.
 struct CountedDevice {
   std::string name;
   uint32_t index;    // among the devices of that name
@@ -35,8 +35,8 @@ struct DescribedDevice {
   DeviceCapabilities capabilities;
 };
 
-// The devices of one backend: the names that its manifest reserves, until a
-// probe has counted what is there. Owned by BackendProcesses. Not thread-safe.
+// The devices of one backend. Until the probe has counted them, they are the
+// names that the manifest reserves. Owned by Incarnations. Not thread-safe.
 class Devices {
  public:
   // `candidate` must outlive this object.
@@ -46,12 +46,13 @@ class Devices {
   void Set(std::vector<CountedDevice> counted) {
     counted_ = std::move(counted);
   }
-  // Returns the first device that was counted; there is one once a start has
-  // succeeded.
+  // Returns the first counted device. Call it only after a start has succeeded:
+  // without a device, a start fails.
   const CountedDevice& first() const { return counted_.front(); }
-  // Fails with kNotFound, naming the devices that there are.
+  // Returns the counted device `name`; without an index, the first of that
+  // name. Fails with kNotFound, and names the devices that exist.
   Result<CountedDevice> Find(const DeviceName& name) const;
-  // Returns the devices by the names that a caller uses.
+  // Returns the devices with the names that callers use.
   std::vector<DescribedDevice> Describe() const;
 
  private:
@@ -59,19 +60,19 @@ class Devices {
   std::vector<CountedDevice> counted_;
 };
 
-// Functions that read the only message of a worker that counts the devices of
-// its backend. The worker is hostile. Pure functions.
+// The following functions read the only message of a worker that counts the
+// devices of its backend. The worker is hostile. They are pure functions.
 
 // Returns the devices of the list, at least one and at most 64, with texts that
-// are short and safe to show. Each has one of the names that the manifest of
-// the backend reserves, `reserved`. Returns kBackendUnavailable if the worker
-// found no device or says why it cannot count them, and kBackendMisbehaved if
-// it broke the protocol.
+// are short and safe to show. Each has one of the names `reserved`, which the
+// manifest of the backend reserves. Fails with kBackendUnavailable if the
+// worker found no device or says why it cannot count them, and with
+// kBackendMisbehaved if it broke the protocol.
 Result<std::vector<CountedDevice>> ReadDeviceList(
     ipc::ReceivedMessage& list_untrusted,
     const std::vector<std::string>& reserved);
 
-// Returns what the worker says of its crash, if that is what it sent.
+// Returns what the worker says of its crash; nullopt if it reports no crash.
 std::optional<CrashClaim> ReadProbeCrash(ipc::ReceivedMessage& list_untrusted);
 
 }  // namespace bulkhead::backend

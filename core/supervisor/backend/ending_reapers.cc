@@ -18,6 +18,7 @@
 namespace bulkhead::backend {
 namespace {
 
+// The time between two attempts to remove a cgroup.
 constexpr kj::Duration kLook = 10 * kj::MILLISECONDS;
 
 }  // namespace
@@ -42,7 +43,8 @@ EndingReapers::EndingReapers(kj::UnixEventPort& port)
     : port_(port), tasks_(*this) {}
 
 EndingReapers::~EndingReapers() noexcept(false) {
-  // All of them at once, or as many stopped reapers would take as many seconds.
+  // Waits for all reapers together: one after another, ten stopped reapers
+  // would take ten seconds.
   AwaitAll();
   for (const Ending& ending : endings_) {
     if (!HasEnded(ending.pidfd.get())) ending.Kill();
@@ -75,7 +77,8 @@ void EndingReapers::Add(int pidfd, std::unique_ptr<sandbox::Cgroup> cgroup) {
   // A copy, since the caller may still observe the original.
   ipc::UniqueFd copy(::fcntl(pidfd, F_DUPFD_CLOEXEC, 0));
   if (!copy) {
-    // Without a descriptor there is nothing to wait with.
+    // Without a descriptor of its own this object cannot wait, so the reaper is
+    // killed at once.
     ::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
     return Add(std::move(cgroup));
   }

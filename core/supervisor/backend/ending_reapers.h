@@ -11,21 +11,22 @@
 
 namespace bulkhead::backend {
 
-// The reapers that were asked to end and have not ended yet, and the cgroups
-// that have a process left. A reaper ends all processes of its backend first,
-// and a driver may hold one of them in the kernel for any time, so the event
-// loop waits neither for a reaper nor for a cgroup: this object waits for them
-// while everything else goes on.
+// Waits for reapers that were asked to end, and for cgroups that still have a
+// process, while the event loop goes on. Such a wait may last for any time: a
+// reaper first ends all processes of its backend, and a driver may hold one of
+// them in the kernel. So no other class waits for a reaper or a cgroup.
 //
 //     reapers.Add(reaper_pidfd.get(), std::move(cgroup));
 //     reapers.Add(std::move(cgroup));  // the reaper has ended
 //
-// A reaper that has not ended after kPatience gets a SIGKILL, and after the
-// same time again it is left to whoever inherits bulkheadd's children. A
-// cgroup, which may be null, is removed after that. If that fails for
-// kPatience, the next bulkheadd removes it. Destroying this object does block,
-// at most twice kPatience for all reapers and once for each cgroup: that is the
-// end of bulkheadd.
+// - A reaper that has not ended after kPatience gets a SIGKILL.
+// - If it has not ended after kPatience once more, whoever inherits bulkheadd's
+//   children has to reap it.
+// - Then its cgroup is removed, if it has one (not null). If that fails for
+//   kPatience, the next bulkheadd removes the cgroup.
+//
+// Only the destructor blocks, at the end of bulkheadd: at most 2 * kPatience
+// for all reapers together, and kPatience for each cgroup.
 //
 // Bound to the event loop's thread.
 class EndingReapers : private kj::TaskSet::ErrorHandler {
@@ -36,8 +37,10 @@ class EndingReapers : private kj::TaskSet::ErrorHandler {
   ~EndingReapers() noexcept(false);
   KJ_DISALLOW_COPY(EndingReapers);
 
-  // `pidfd` is borrowed for the call.
+  // Takes over a reaper that was asked to end, and its cgroup. `pidfd` is
+  // borrowed for the call.
   void Add(int pidfd, std::unique_ptr<sandbox::Cgroup> cgroup);
+  // Takes over the cgroup of a reaper that has ended.
   void Add(std::unique_ptr<sandbox::Cgroup> cgroup);
   size_t count() const { return endings_.size() + cgroups_.size(); }
 
@@ -59,7 +62,7 @@ class EndingReapers : private kj::TaskSet::ErrorHandler {
   void AwaitAll() const;
   // Resolves with whether the reaper has ended within kPatience.
   kj::Promise<bool> AwaitEnd(Ending& ending);
-  // Resolves once the cgroup is removed, or cannot be until `end`.
+  // Tries to remove the cgroup; resolves once that has succeeded, or at `end`.
   kj::Promise<void> AwaitRemoval(const sandbox::Cgroup& cgroup,
                                  kj::TimePoint end);
 

@@ -20,6 +20,7 @@ std::string Algorithm(const std::string& hash) {
   return hash.substr(0, hash.find('='));
 }
 
+// Returns whether the grant is for the object of `candidate`.
 Verdict Judge(const Grant& grant, const BackendCandidate& candidate,
               const HashVerdicts& verdicts) {
   if (grant.hash.empty() || grant.hash == candidate.plugin_hash) {
@@ -28,6 +29,7 @@ Verdict Judge(const Grant& grant, const BackendCandidate& candidate,
   if (const auto known = verdicts.find(grant.hash); known != verdicts.end()) {
     return known->second ? Verdict::kCounts : Verdict::kAnotherFile;
   }
+  // Different hashes of one algorithm are of different files.
   return !candidate.plugin_hash.empty() &&
                  Algorithm(grant.hash) == Algorithm(candidate.plugin_hash)
              ? Verdict::kAnotherFile
@@ -74,6 +76,7 @@ Granting GrantTo(const BackendCandidate& candidate,
   Permissions perhaps;
   for (const Grant& grant : grants.grants) {
     if (grant.backend != candidate.name()) continue;
+    // Such a grant allows a name, and has no permission.
     if (grant.reserved_name && grant.permissions.empty()) continue;
     switch (Judge(grant, candidate, verdicts)) {
       case Verdict::kCounts:

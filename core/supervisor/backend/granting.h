@@ -13,37 +13,46 @@
 
 namespace bulkhead::backend {
 
-// Combines what a backend asks for and what an operator granted to it.
+// Functions that combine the permissions that a backend asks for with those
+// that an operator granted to it.
 //
-// A grant is for one shared object, by its hash. If RECORD has a hash of the
-// same kind, the two are compared, since every start compares RECORD's hash
-// with the file. Otherwise the file has to be read, which takes time and is
-// done when the backend is started.
+// A grant may name the hash of one shared object, and then counts for that
+// object alone. If RECORD (the distribution's list of its files) has a hash of
+// the same algorithm, the two hashes are compared: every start compares
+// RECORD's hash with the file anyway. If not, the file itself must be hashed.
+// That takes time, and is done when the backend is started.
 
-// Says for each hash that was checked whether the object has that hash.
+// Maps each granted hash that was compared with the object to true if the
+// object has that hash.
 using HashVerdicts = std::map<std::string, bool>;
 
+// The permissions of one backend, as far as its grants have been checked.
 struct Granting {
+  // The permissions that count: asked for and granted.
   grants::Effective effective;
-  // The permissions that count too if the file has the granted hash.
+  // Further permissions, which count only if the object turns out to have the
+  // hash that their grant names.
   grants::Effective pending;
   std::vector<std::string> unverified;  // the hashes of `pending`
-  // Says what the backend asks for and does not get, with the command that
-  // grants it, and which grants do not count and why.
+  // Remarks for operators: grants that do not count, and permissions that the
+  // backend asks for and nobody granted, with the command that grants them.
   Diagnostics diagnostics;
 };
 
+// Returns which of the grants count for the backend. `verdicts` has the hashes
+// that were compared with its object.
 Granting GrantTo(const discovery::BackendCandidate& candidate,
                  const grants::Grants& grants, const HashVerdicts& verdicts);
 
-// Returns the permissions that count, and those that count only if the file has
-// the granted hash, in words.
+// Returns in words the permissions `effective` and `pending`.
 std::vector<std::string> GrantedTexts(const Granting& granting);
 
-// Returns the permissions of a backend as its report lists them: `started_with`
-// if the backend runs, otherwise what its next start gets (null). Adds to
-// `diagnostics` what operators should know: grants that do not count, paths
-// that cannot be granted, and grants that changed since the start.
+// Returns in words the permissions of a backend. A running backend has those in
+// `started_with`. If `started_with` is null, the backend does not run, and the
+// permissions of its next start are returned. Adds to `diagnostics` what
+// operators should know: grants that do not count, paths that the backend
+// cannot get (`reach`: which files its sandbox can open), and grants that
+// changed since the start.
 std::vector<std::string> DescribeGrants(
     const discovery::BackendCandidate& candidate, const Granting& granting,
     sandbox::Reach reach, const grants::Effective* started_with,

@@ -45,12 +45,14 @@ Incarnation::Incarnation(kj::UnixEventPort& port,
 
 Incarnation::~Incarnation() noexcept(false) {
   tasks_.reset();
-  // Before the listener of the filter is closed, which lets calls go on.
+  // The reaper goes before the listener of the filter: once the listener is
+  // closed, system calls that wait for bulkheadd return.
   reaper_.reset();
 }
 
 void Incarnation::taskFailed(kj::Exception&&) {
-  // Only failures of kj itself get here, and they leave no way to serve on.
+  // Only failures of kj itself arrive here, and nothing can be served after
+  // them.
   reaper_->GiveUp();
 }
 
@@ -92,8 +94,8 @@ void Incarnation::OnExited(pid_t pid, int wait_status) {
 
 void Incarnation::OnReaperGone() {
   zygote_.OnReaperGone(reaper_->exit());
-  // Closes the workers' ends of their sockets, which they may not have got yet:
-  // whoever waits for a hello learns of the end by that.
+  // Closes the ends of sockets that workers have not received yet, so that
+  // whoever waits for the hello of such a worker sees the socket close.
   for (const pid_t pid : workers_.pids()) expected_calls_.Forget(pid);
   workers_.NoteEndOfReaper(reaper_->exit());
 }
@@ -138,7 +140,8 @@ Status Incarnation::ConfirmWorker(const Worker& worker) {
     StopIdleZygote();
   }
   if (checked.code() == Code::kSandboxUnavailable) KillWorker(worker.pid);
-  // Where nobody is asked, the zygote clones as it likes.
+  // With kKill no system call waits for bulkheadd, so the zygote may have
+  // cloned processes that nobody asked for.
   if (forbidden_ == sandbox::Forbidden::kKill) EndStrangers();
   return checked;
 }
@@ -148,8 +151,9 @@ void Incarnation::StopIdleZygote() {
   if (!had_media_ || zygote_.stopped() || loading_.maps_devices) return;
   const kj::TimePoint until = clones_.AwaitedUntil();
   if (until > timer_.now()) {
-    // A zygote that owes an answer for longer than anybody waits may mean to.
-    // This function may replace the promise and so must not run in it.
+    // Somebody waits for an answer, which the zygote may withhold on purpose.
+    // So it is stopped at the latest at the end of that wait. The next call
+    // runs in tasks_ and not in stopping_, which it may replace.
     stopping_ = timer_.atTime(until)
                     .then([this] {
                       tasks_->add(kj::evalLater([this] { StopIdleZygote(); }));
@@ -159,7 +163,8 @@ void Incarnation::StopIdleZygote() {
   }
   zygote_.Stop();
   if (expected_calls_.clones_under_way() == 0) return;
-  // Now, and once a clone is there that was approved a moment ago.
+  // A clone that was approved a moment ago may not exist yet, so strangers are
+  // ended now and once more a moment later.
   EndStrangers();
   tasks_->add(timer_.afterDelay(ReaperLink::kStarvedPause).then([this] {
     if (zygote_.stopped()) EndStrangers();
@@ -177,12 +182,14 @@ void Incarnation::EndStrangers() {
     }
     strangers.push_back(std::move(pidfd));
   }
-  // The zygote has yet to name the clones that were approved and not answered.
-  // If it was stopped since it owes that for too long, they may do what it may
-  // not: watch the workers that have media.
+  // Among the strangers are clones that were approved and not named yet, which
+  // may live. But once the zygote is stopped, it was late with their names.
+  // Then they are ended too: they could watch the workers that have media.
   const size_t unnamed =
       zygote_.alive() ? expected_calls_.clones_under_way() : 0;
-  if (strangers.size() <= (zygote_.stopped() ? 0 : unnamed)) return;
+  const size_t may_live = zygote_.stopped() ? 0 : unnamed;
+  if (strangers.size() <= may_live) return;
+  // Nobody knows which of too many are the clones, so all are ended.
   for (const ipc::UniqueFd& stranger : strangers) {
     ::syscall(SYS_pidfd_send_signal, stranger.get(), SIGKILL, nullptr, 0);
   }

@@ -33,23 +33,24 @@ namespace bulkhead::backend {
 // zygote.
 //
 // The reaper is trusted (reaper_link.h), the zygote is not (zygote_link.h).
-// Together they make the workers that are asked for (clones.h). This class ends
-// each process of the backend that nobody named, and checks a worker before it
-// gets media. The zygote ends if it makes a forbidden system call, and clones
-// exactly the workers that it was asked for (ExpectedCalls).
+// Together they make the workers that are asked for (clones.h). A zygote that
+// makes a forbidden system call is killed, and it may clone only the workers
+// that it was asked for (ExpectedCalls). This class ends strangers: processes
+// of the backend that the zygote has not named as workers. It checks each
+// worker before the worker gets media.
 //
-// A zygote is stopped (SIGSTOP) once a worker has media, and goes on only while
-// somebody waits for a clone. Threads and timers of the vendor's in it are in
-// stage 1: they could watch what the worker does, such as how many threads it
-// has, and open files that another user watches.
+// Once a worker has media, the zygote is stopped (SIGSTOP), and continued only
+// while somebody waits for a clone. Its threads and timers are the vendor's and
+// are in stage 1 only: they could watch what the worker does, such as how many
+// threads it has, and pass that on by opening files that another user watches.
 //
 // Workers outlive their zygote: an incarnation whose zygote died takes no new
 // sessions and lasts as long as its last session.
 //
-// Shared by BackendProcesses and the workers that were cloned from it. Bound to
-// the event loop's thread. Destroying it ends the reaper and with the reaper
-// every process of the incarnation; EndingReapers sees to that, and nothing
-// waits.
+// Shared by Incarnations and the sessions whose workers were cloned from its
+// zygote. Bound to the event loop's thread. The destructor has the reaper end
+// all processes of the incarnation and itself, and does not wait for that:
+// EndingReapers does.
 class Incarnation final : private ReaperLink::Listener,
                           private ZygoteLink::Listener,
                           private Clones::Owner,
@@ -59,11 +60,12 @@ class Incarnation final : private ReaperLink::Listener,
   using WorkerKind = Clones::Kind;
   static constexpr auto kNobodyWaits = Clones::kNobodyWaits;
 
-  // `forbidden` is the reaction with which the lock-down was compiled, and
-  // `expected` decides on the calls that wait for bulkheadd. `loading` bounds
-  // what the zygote may have mapped. `met_media` is shared by the lives of one
-  // distribution and set once one of them had media: the logs of the others may
-  // then contain media too. All references must outlive this object.
+  // `forbidden`: the reaction to forbidden calls with which the lock-down was
+  // compiled. `expected`: decides on the system calls that the kernel holds
+  // until bulkheadd answers. `loading`: bounds what the zygote may have mapped.
+  // `met_media`: shared by all incarnations of one distribution. It is set once
+  // one of them has media, since later logs of all may contain media. All
+  // references must outlive this object.
   Incarnation(kj::UnixEventPort& port, sandbox::LaunchedReaper launched,
               sandbox::Forbidden forbidden, sandbox::ExpectedCalls expected,
               const sandbox::LoadedMemory& loading, EndingReapers& ending,
@@ -76,20 +78,21 @@ class Incarnation final : private ReaperLink::Listener,
   kj::Promise<Status> AwaitReady(std::chrono::milliseconds timeout) {
     return zygote_.AwaitReady(timeout);
   }
-  // Clones a worker that will serve `socket`. The worker may use `memory`
-  // beyond what the zygote has. Fails with kBackendLost if the zygote died, or
-  // after `timeout`, which ends the zygote, or the reaper if that owes the
-  // answer; with kBackendUnavailable if the zygote cannot clone. Fails with
-  // kResourceExhausted after `timeout` if other programs of the user had too
-  // many descriptors in flight all the time; the zygote is not to blame and
-  // lives on.
+  // Clones a worker that will serve `socket`. The worker may use `memory` in
+  // addition to the memory of the zygote. Fails with one of these codes:
+  // - kBackendLost: the zygote died, or there was no worker after `timeout`. In
+  //   the second case, the process that owes the answer (zygote or reaper) is
+  //   ended.
+  // - kBackendUnavailable: the zygote says that it cannot clone.
+  // - kResourceExhausted: the zygote says that it lacks resources, or other
+  //   programs of the user had too many descriptors in flight until `timeout`.
+  //   The zygote is not to blame and lives on.
   kj::Promise<Result<Worker>> CloneWorker(
       WorkerKind kind, ipc::UniqueFd socket, std::chrono::milliseconds timeout,
       const sandbox::MemoryAllowance& memory = {}) {
     return clones_.Clone(kind, std::move(socket), timeout, memory);
   }
-  // Resolves after the time within which a worker that nobody waits for is
-  // cloned, or is locked down.
+  // Resolves after the time that a spare worker has to be locked down.
   kj::Promise<void> AfterTimeForSpare() {
     return timer_.afterDelay(Clones::kTimeForSpare);
   }
@@ -99,12 +102,12 @@ class Incarnation final : private ReaperLink::Listener,
                                            std::chrono::milliseconds timeout) {
     return workers_.AwaitEnd(pid, timeout);
   }
-  // Checks that every thread of the worker is locked down in stage 2, that its
-  // memory is limited, and that the backend has no process that nobody named.
-  // Ends the worker if not. If so, it is about to get media: from then on,
-  // whatever a process of this incarnation says may contain parts of it.
+  // Checks that every thread of the worker is locked down in stage 2 and that
+  // its memory is limited. Ends the worker if its lock-down is incomplete, and
+  // ends strangers where filters have no listener. After a success the worker
+  // is about to get media: all later output of the incarnation may contain it.
   Status ConfirmWorker(const Worker& worker);
-  // Returns whether the worker's end has not been reported yet.
+  // Returns whether the worker runs, as far as the reaper has reported.
   bool WorkerRuns(pid_t pid) const { return workers_.Runs(pid); }
   void KillWorker(pid_t pid) { reaper_->Kill(pid); }
   // Ends the zygote. Sessions go on without the zygote. Operators get `reason`;
@@ -112,8 +115,7 @@ class Incarnation final : private ReaperLink::Listener,
   void KillZygote(Code code, std::string reason) {
     zygote_.Kill(code, std::move(reason));
   }
-  // Forgets a worker, which is killed by now. Call it when nobody will ask
-  // about the worker again.
+  // Forgets a worker that was killed and about which nobody will ask again.
   void ForgetWorker(pid_t pid) { workers_.Forget(pid); }
 
   // Returns whether device nodes were granted, so that there is a device to
@@ -127,19 +129,20 @@ class Incarnation final : private ReaperLink::Listener,
   bool zygote_lost() const { return zygote_.lost(); }
   // Returns whether the zygote itself said why it cannot be used.
   bool declined() const { return zygote_.declined(); }
-  // Returns whether the zygote has not begun to load the vendor's object, so
-  // that only Bulkhead's own code has run. Where no listener is handed over,
-  // nobody knows, and the answer is false.
+  // Returns true if the zygote has certainly not begun to load the vendor's
+  // object, so only Bulkhead's own code has run: it has yet to hand over the
+  // listener of its filter (zygote_link.h). Returns false where filters have no
+  // listener, since nobody knows.
   bool before_loading() const { return zygote_.lacks_listener(); }
-  // Returns whether memory, processes or descriptors ran out by then, as the
-  // reaper or the zygote wrote before it gave up.
+  // Returns whether the reaper or the zygote wrote to the log that resources
+  // ran out, such as memory, before the zygote began to load the object.
   bool RanOutBeforeLoading();
   bool reaper_alive() const { return reaper_->alive(); }
   pid_t reaper_pid() const { return reaper_->pid(); }
   pid_t zygote_pid() const { return zygote_.pid(); }
   // Returns the last lines that the zygote wrote to its stderr. Workers write
-  // to the same log until they are given media, and afterwards too where the
-  // kernel cannot ask bulkheadd.
+  // to the same log until they get a log of their own, before they get media.
+  // Where filters have no listener, they write to it all the time.
   records::LogTail& log() { return log_; }
   // Returns the last lines that a worker wrote to a stderr of its own, and null
   // if it has none or is forgotten.
@@ -154,7 +157,8 @@ class Incarnation final : private ReaperLink::Listener,
   // starts.
   uint32_t life() const { return life_; }
   void set_life(uint32_t life) { life_ = life; }
-  // The tasks that all processes of the backend may have (sandbox::Limits).
+  // The most tasks that all processes of the incarnation may have together
+  // (sandbox::Limits).
   uint64_t most_tasks() const { return most_tasks_; }
   void set_most_tasks(uint64_t tasks) { most_tasks_ = tasks; }
 
@@ -175,8 +179,9 @@ class Incarnation final : private ReaperLink::Listener,
 
   void OnCloneAsked() override;
   void OnCloneAnswered() override;
-  // Ends each process of the backend that nobody named, and the zygote, which
-  // alone can have made it.
+  // Ends strangers (children of the reaper that are neither the zygote nor
+  // workers that it named), unless they can be clones under way. If there are
+  // more strangers than clones, ends the zygote, which alone can make them.
   void EndStrangers() override;
 
   // Stops the zygote once nobody waits for a clone, if a worker has had media.
@@ -196,7 +201,8 @@ class Incarnation final : private ReaperLink::Listener,
   Clones clones_;
   uint32_t life_ = 0;
   uint64_t most_tasks_ = 0;
-  bool had_media_ = false;  // in a worker of this incarnation
+  bool had_media_ = false;  // true once a worker of this incarnation had media
+  // Stops the zygote at the time at which nobody waits for it any more.
   kj::Promise<void> stopping_ = kj::READY_NOW;
 };
 

@@ -46,18 +46,18 @@ Lifecycle::Lifecycle(discovery::BackendCandidate candidate, unsigned number,
                *this),
       refusal_(candidate_),
       counts_(context.counts.Of(candidate_.name())),
-      processes_(candidate_, number, context, *this),
-      trials_(candidate_, number, context, processes_, *this),
+      incarnations_(candidate_, number, context, *this),
+      trials_(candidate_, number, context, incarnations_, *this),
       blame_(trials_, LimitsOf(context), context.quarantine, MakeRandom()) {}
 
 kj::Promise<Status> Lifecycle::Execute(Action action,
                                        const BackendCause& cause) {
   switch (action) {
     case Action::kStart:
-      processes_.Start();
-      return processes_.AwaitStart();
+      incarnations_.Start();
+      return incarnations_.AwaitStart();
     case Action::kJoinStart:
-      return processes_.AwaitStart();
+      return incarnations_.AwaitStart();
     case Action::kServe:
       return Status();
     case Action::kRefuse:
@@ -67,10 +67,10 @@ kj::Promise<Status> Lifecycle::Execute(Action action,
     case Action::kAdopt:
       blame_.BecameReady();
       refusal_.Forget();
-      processes_.Adopt();
+      incarnations_.Adopt();
       return Status();
     case Action::kDiscard:
-      processes_.Discard();
+      incarnations_.Discard();
       return refusal_.answer();
     case Action::kBackOff:
       BackOff(cause);
@@ -79,7 +79,7 @@ kj::Promise<Status> Lifecycle::Execute(Action action,
       return refusal_.WasLost(cause);
     case Action::kQuarantine:
       refusal_.IsQuarantined(cause);
-      processes_.Stop(cause.code, "it was quarantined");
+      incarnations_.Stop(cause.code, "it was quarantined");
       // Bulkhead's own backends are everybody's last resort: a later process
       // tries them again.
       if (!candidate_.built_in) {
@@ -87,17 +87,17 @@ kj::Promise<Status> Lifecycle::Execute(Action action,
       }
       return refusal_.answer();
     case Action::kStop:
-      processes_.Stop(cause.code, cause.text);
+      incarnations_.Stop(cause.code, cause.text);
       return Status();
     case Action::kRestart:
-      processes_.Stop(cause.code, cause.text);
+      incarnations_.Stop(cause.code, cause.text);
       Forgive();
       return Status();
     case Action::kForgive:
       Forgive();
       return Status();
     case Action::kDisable:
-      processes_.Stop(cause.code, cause.text);
+      incarnations_.Stop(cause.code, cause.text);
       refusal_.IsDisabled();
       return Status();
     case Action::kLeave:
@@ -119,11 +119,13 @@ kj::Promise<Status> Lifecycle::Execute(Action action,
 
 kj::Promise<Status> Lifecycle::EnsureReady() {
   if (state() == State::kReady && !current()->zygote_alive()) {
-    // The zygote is dead, but how it ended is not known yet, and that decides
+    // The zygote is dead, but how it ended is not known yet. That decides
     // between a backoff and a start at once.
-    return processes_.WhenZygoteGone().then([this] { return EnsureReady(); });
+    return incarnations_.WhenZygoteGone().then(
+        [this] { return EnsureReady(); });
   }
-  // No timer raises these two: a backend that nobody asks for stays as it is.
+  // The next two events are raised here and by no timer: a backend that nobody
+  // asks for stays as it is.
   if (BackoffIsOver()) machine_.Raise(Event::kBackoffOver);
   if (blame_.QuarantineIsOver()) machine_.Raise(Event::kQuarantineLifted);
   return machine_.Raise(Event::kDeviceAsked);
@@ -157,7 +159,7 @@ void Lifecycle::OnZygoteEnded(Incarnation& ended) {
     return;
   }
   const std::string end = ended.zygote_end();
-  // In another state the end has been expected or counted.
+  // In any other state the end was expected, or was counted before.
   if (IsReady()) context_.crashes.RecordZygote(Ended(&ended));
   machine_.Raise(Event::kZygoteFailed, {.code = Code::kBackendUnavailable,
                                         .text = end,
@@ -167,7 +169,7 @@ void Lifecycle::OnZygoteEnded(Incarnation& ended) {
 bool Lifecycle::BackoffIsOver() const {
   return state() == State::kBackingOff &&
          (blame_.BackoffLeft() == std::chrono::nanoseconds(0) ||
-          processes_.MayLackLess());
+          incarnations_.GrantsOrLibrariesChanged());
 }
 
 kj::Promise<Status> Lifecycle::AwaitBackoff() {
@@ -183,7 +185,8 @@ kj::Promise<Status> Lifecycle::AwaitBackoff() {
 
 void Lifecycle::BackOff(const BackendCause& cause) {
   refusal_.BacksOff(cause);
-  // Last: one failure too many raises kQuarantined, which replaces the reason.
+  // The failure is counted last: one failure too many raises kQuarantined,
+  // which replaces the reason.
   if (cause.culprit) {
     blame_.CountFailure(*cause.culprit, Code::kBackendUnavailable, cause.text);
   } else {
@@ -202,8 +205,8 @@ void Lifecycle::Quarantine(Code code, const std::string& why) {
 }
 
 void Lifecycle::OnStateChange() {
-  // Later, so that the event has the reason that the action is about to set.
-  // Several changes in one turn of the loop are one event.
+  // The event is added a moment later, since the action is about to set the
+  // reason for it. Several changes in one turn of the loop are one event.
   noting_ = kj::evalLater([this] {
               context_.events.Add({.kind = bulkhead::Event::Kind::kBackendState,
                                    .backend = candidate_.name(),
@@ -236,7 +239,8 @@ bool Lifecycle::serving() const {
 }
 
 const Incarnation* Lifecycle::latest() const {
-  return state() == State::kStarting ? processes_.starting() : current().get();
+  return state() == State::kStarting ? incarnations_.starting()
+                                     : current().get();
 }
 
 kj::Promise<Status> Lifecycle::Restart() {
@@ -270,10 +274,12 @@ kj::Promise<Status> Lifecycle::FilesSettled() {
 
 kj::Promise<void> Lifecycle::EndIfOverwritten() {
   const std::string object = ObjectPath(candidate_);
-  struct stat now = {};
-  return context_.places.Ask(object, [&] { ::stat(object.c_str(), &now); })
+  // If the file system is remote, a child process calls stat first, since the
+  // call may hang for ever. Only whether it returns matters.
+  struct stat unused = {};
+  return context_.places.Ask(object, [&] { ::stat(object.c_str(), &unused); })
       .then([this](bool answers) {
-        if (!answers || !processes_.ObjectIsOverwritten()) return;
+        if (!answers || !incarnations_.ObjectIsOverwritten()) return;
         machine_.Raise(Event::kFilesOverwritten,
                        {.text = "its object was overwritten while it ran"});
       });

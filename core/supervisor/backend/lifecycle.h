@@ -15,7 +15,7 @@
 #include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/backend_keeper.h"
-#include "core/supervisor/backend/backend_processes.h"
+#include "core/supervisor/backend/incarnations.h"
 #include "core/supervisor/backend/refusal.h"
 #include "core/supervisor/backend/states.h"
 #include "core/supervisor/backend/trials.h"
@@ -30,14 +30,15 @@ namespace bulkhead::backend {
 // The backend starts when one of its devices is first asked for. One zygote is
 // started, however many callers ask at the same time, and a probe worker counts
 // the devices. A zygote that ended is replaced when the next session needs it.
-// The table of states.h decides which action follows an event, BackendProcesses
-// carry it out. Blame decides whose fault a failure was, and when the backend
-// is to be quarantined; Trials check for it what the backend decodes.
+// The table of states.h decides which action follows an event. This class
+// executes the action, mostly through Incarnations. Blame decides whose fault a
+// failure was, and when the backend is quarantined. Trials check for Blame what
+// the backend decodes.
 //
 // Owned by Backend. Bound to the event loop's thread. Trusts discovery and the
 // reaper.
 class Lifecycle : private BackendMachine::Effects,
-                  private BackendProcesses::Owner,
+                  private Incarnations::Owner,
                   private Trials::Owner {
  public:
   // `number` is unique among the backends. `context` and `keeper` must outlive
@@ -47,10 +48,11 @@ class Lifecycle : private BackendMachine::Effects,
 
   // Starts the backend unless it runs. Callers at the same time share a start.
   kj::Promise<Status> EnsureReady() override;
-  // See BackendProcesses. Call it after EnsureReady(), and again from there if
-  // it fails with kBackendLost.
+  // Resolves with the incarnation that clones the worker of a new session. Call
+  // it after EnsureReady(). If it fails with kBackendLost, begin again with
+  // EnsureReady().
   kj::Promise<Result<std::shared_ptr<Incarnation>>> ForSession() {
-    return processes_.ForSession();
+    return incarnations_.ForSession();
   }
   // See Trials.
   kj::Promise<Status> CheckNewVersion() { return trials_.CheckNewVersion(); }
@@ -66,21 +68,22 @@ class Lifecycle : private BackendMachine::Effects,
   kj::Promise<Status> Enable();
   kj::Promise<Status> Reload();
 
-  // Says that the installed files are not the discovered ones any more.
-  // Returns whether this backend drains now, so that another takes its place.
+  // Notes that the installed files are not the discovered ones any more.
+  // Returns whether this backend drains now and another one takes its place.
   bool FilesChanged();
-  // Says that the changed files are complete.
+  // Notes that the changed files are complete.
   kj::Promise<Status> FilesSettled();
   // Ends the zygote if its object was overwritten in place: the pages of the
-  // old object that the zygote has mapped are gone, so it serves no one new. A
-  // zygote that runs a copy goes on.
+  // old object that the zygote has mapped are gone, so the zygote can serve no
+  // new session. A zygote that runs a copy goes on.
   kj::Promise<void> EndIfOverwritten();
-  // Returns whether a zygote runs on the pages of the object itself.
-  bool RunsOnItsFile() const { return processes_.RunsOnItsFile(); }
+  // Returns whether the serving zygote has mapped the installed object itself
+  // and not a copy of it.
+  bool RunsOnItsFile() const { return incarnations_.RunsOnItsFile(); }
   // Lets a successor take all new sessions. Returns false if the backend is
   // disabled, in which case nothing may take its place.
   bool Retire();
-  // Says that the last session was closed.
+  // Notes that the last session was closed.
   void SessionsEnded();
   // Resolves once the backend drains and has no session. Call it once.
   kj::Promise<void> WhenDrained();
@@ -91,8 +94,8 @@ class Lifecycle : private BackendMachine::Effects,
   // Returns the reason why the backend is not ready, for people; empty if there
   // is nothing to say.
   const std::string& reason() const { return refusal_.reason(); }
-  // Returns the reason of a quarantine that the next start will find, for
-  // people; empty if there is none.
+  // Returns, for people, the reason of a recorded quarantine that the next
+  // start will find; empty if there is none.
   std::string RecordedQuarantine() const;
   // Returns whether an operator has disabled the backend.
   bool disabled() const;
@@ -101,19 +104,19 @@ class Lifecycle : private BackendMachine::Effects,
   bool continues_streams() const;
   // Returns whether the backend starts or is ready.
   bool serving() const;
-  const Devices& devices() const { return processes_.devices(); }
+  const Devices& devices() const { return incarnations_.devices(); }
   // Returns the incarnation that runs or starts; null if there is none.
   const Incarnation* latest() const;
   // The number of incarnations so far.
-  uint32_t lives() const { return processes_.lives(); }
+  uint32_t lives() const { return incarnations_.lives(); }
   // Returns the permissions of the running backend, or of its next start if it
   // does not run. Adds remarks for operators to `diagnostics`: about these
   // permissions, and about files that the backend cannot open.
   std::vector<std::string> DescribeAccess(Diagnostics& diagnostics) const {
-    return processes_.DescribeAccess(diagnostics);
+    return incarnations_.DescribeAccess(diagnostics);
   }
   records::EndedBackend Ended(Incarnation* incarnation) const {
-    return processes_.Ended(incarnation);
+    return incarnations_.Ended(incarnation);
   }
   blame::Blame& blame() { return blame_; }
   std::chrono::steady_clock::time_point Now() const { return trials_.Now(); }
@@ -138,11 +141,14 @@ class Lifecycle : private BackendMachine::Effects,
   void Quarantine(Code code, const std::string& why) override;
 
   const std::shared_ptr<Incarnation>& current() const {
-    return processes_.current();
+    return incarnations_.current();
   }
   bool BackoffIsOver() const;
+  // Waits until a short backoff ends and starts the backend; refuses at once if
+  // the backoff is long or follows a failed start.
   kj::Promise<Status> AwaitBackoff();
   void BackOff(const BackendCause& cause);
+  // Forgets all failures and the record of a quarantine.
   void Forgive();
 
   const discovery::BackendCandidate candidate_;
@@ -153,9 +159,9 @@ class Lifecycle : private BackendMachine::Effects,
   Refusal refusal_;
   BackendCounts& counts_;
   kj::Own<kj::PromiseFulfiller<void>> drained_;
-  kj::Promise<void> noting_ = kj::READY_NOW;
+  kj::Promise<void> noting_ = kj::READY_NOW;  // adds the event of a new state
   // The last members: their tasks use the others.
-  BackendProcesses processes_;
+  Incarnations incarnations_;
   Trials trials_;
   blame::Blame blame_;
 };

@@ -3,12 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <optional>
 #include <string>
 
 #include "core/base/testing/temporary_tree.h"
-#include "core/supervisor/records/event_log.h"
+#include "core/supervisor/backend/testing/idle_start_context.h"
 #include "core/supervisor/testing/test_loop.h"
 
 namespace bulkhead::backend {
@@ -28,22 +26,6 @@ class CountingKeeper final : public BackendKeeper {
 
   int successors = 0;
   int looks = 0;
-};
-
-// Checks nothing: no backend of these tests gets that far.
-class NoCheck final : public DecodingCheck {
- public:
-  kj::Promise<Outcome> CheckRunning(const discovery::BackendCandidate&,
-                                    const StartContext&,
-                                    std::shared_ptr<Incarnation>,
-                                    const CountedDevice&) const override {
-    return Outcome{};
-  }
-  kj::Promise<Outcome> CheckAfresh(const discovery::BackendCandidate&, unsigned,
-                                   const StartContext&,
-                                   const std::string&) const override {
-    return Outcome{};
-  }
 };
 
 // A backend whose shared object is missing: each start fails before a process
@@ -73,49 +55,9 @@ class LifecycleTest : public testing::Test {
 
   supervisor::TestLoop loop_;
   TemporaryTree tree_;
-  grants::GrantReader grants_;
-  blame::QuarantineRecords quarantine_{""};
-  blame::DisabledBackends disabled_{""};
-  records::EventLog events_;
-  records::CrashRecorder crashes_{"", -1};
-  records::KilledWorkers killed_;
-  EndingReapers ending_{loop_.port};
-  const NoCheck decoding_{};
-  records::HostCounters counters_;
-  records::KeptCounts counts_;
-  std::map<std::string, bool> met_media_;
-  sandbox::HeldParts held_parts_;
-  const sandbox::TaskLimits task_limits_;
-  files::RemotePlaces places_{loop_.port};
-  const StartContext context_{.port = loop_.port,
-                              .places = places_,
-                              .application_pidfd = -1,
-                              .reaper = {},
-                              .worker = {},
-                              .start_deadline = std::chrono::seconds(60),
-                              .worker_deadline = std::chrono::seconds(60),
-                              .attempts_per_position = 3,
-                              .failures_per_backend = 3,
-                              .tier = sandbox::Tier::kNone,
-                              .own_uid = false,
-                              .forbidden = sandbox::Forbidden::kKill,
-                              .reads_memory = false,
-                              .held_parts = held_parts_,
-                              .task_limits = task_limits_,
-                              .cgroup = {},
-                              .grants = grants_,
-                              .quarantine = quarantine_,
-                              .disabled = disabled_,
-                              .events = events_,
-                              .crashes = crashes_,
-                              .killed = killed_,
-                              .ending = ending_,
-                              .decoding = decoding_,
-                              .counters = counters_,
-                              .counts = counts_,
-                              .met_media = met_media_};
+  const IdleStartContext start_{loop_.port};
   CountingKeeper keeper_;
-  Lifecycle lifecycle_{Candidate(tree_.path()), 1, context_, keeper_};
+  Lifecycle lifecycle_{Candidate(tree_.path()), 1, start_.context(), keeper_};
 };
 
 TEST_F(LifecycleTest, FilesThatSettleDuringAStartAreLookedAtAgain) {

@@ -14,7 +14,8 @@
 namespace bulkhead::backend {
 namespace {
 
-// A backend may ship a model that it maps.
+// The most bytes of files that are held for one zygote. A backend may ship a
+// large model and map it.
 constexpr uint64_t kMostHeldBytes = uint64_t{4} << 30;
 
 // Returns whether the process has ended or is about to.
@@ -56,22 +57,23 @@ void Readiness::Fail(Status why, bool declined) {
 
 void Readiness::Check(int pidfd, bool lacks_listener) {
   if (!said_ready_ || result_ || pidfd < 0) return;
-  Status checked =
+  Status locked =
       lacks_listener
           ? Status(Code::kSandboxUnavailable,
                    "it did not hand over the listener of its filter")
           : sandbox::CheckEveryThread(pidfd, sandbox::kStage1Filters);
-  if (checked.ok()) {
-    checked = sandbox::CheckLoaded(pidfd, loading_);
-    // Asked for more than it may have, like a backend that lacks a grant.
-    declined_ = !checked.ok();
+  if (!locked.ok()) {
+    return Refuse(std::move(locked), "its lock-down was incomplete");
   }
-  const std::string refusal = declined_ ? "it had too much memory mapped"
-                                        : "its lock-down was incomplete";
-  if (!checked.ok()) return Refuse(std::move(checked), refusal);
+  if (Status loaded = sandbox::CheckLoaded(pidfd, loading_); !loaded.ok()) {
+    // Such a zygote is treated like a backend that lacks a grant.
+    declined_ = true;
+    return Refuse(std::move(loaded), "it had too much memory mapped");
+  }
   tasks_.add(HoldFiles(pidfd).then([this, pidfd](Status held) {
     if (result_) return;
-    // What has no memory any more is not refused for what it cannot show.
+    // A process that is ending has no mappings any more. Its end is reported
+    // anyway. kBackendUnavailable: it maps files that cannot be held.
     if (!held.ok() && IsEnding(pidfd)) return;
     declined_ = held.code() == Code::kBackendUnavailable;
     if (!held.ok()) return Refuse(std::move(held), "its files were not held");
@@ -80,14 +82,16 @@ void Readiness::Check(int pidfd, bool lacks_listener) {
 }
 
 void Readiness::Refuse(Status status, std::string reason) {
-  // The zygote is dead. Its end, which carries the reason, is reported anyway.
+  // The zygote is dead. Its end is reported anyway, with the reason.
   if (status.code() == Code::kBackendLost) return;
   Resolve(std::move(status));
   refuse_(std::move(reason));
 }
 
 kj::Promise<Status> Readiness::HoldFiles(int pidfd) {
-  // A driver's mappings are not files, and may be as large as the device.
+  // Nothing is held if devices were granted, since a driver's mappings are not
+  // files and may be as large as the device. Nothing can be held if this
+  // machine does not let bulkheadd read the memory of a backend.
   if (loading_.maps_devices || !expected_calls_.reads_memory()) return Status();
   const pid_t zygote = PidOf(pidfd);
   const auto mappings = sandbox::FileMappings(zygote);

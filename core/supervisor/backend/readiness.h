@@ -15,10 +15,11 @@
 
 namespace bulkhead::backend {
 
-// Finds out whether a zygote can be used. The zygote says that it has loaded
-// the vendor's object, but is not trusted by then: the lock-down of its threads
-// is checked, and what it maps of files is held in memory before any session is
-// opened.
+// Decides whether a zygote can be used. The zygote says when it has loaded the
+// vendor's object. By then it has run vendor code and is not trusted, so two
+// things are done before a session is opened: the lock-down of its threads is
+// checked, and the parts of files that it maps are held in memory
+// (held_files.h).
 //
 // Owned by ZygoteLink. Bound to the event loop's thread.
 class Readiness {
@@ -32,27 +33,36 @@ class Readiness {
 
   // See ZygoteLink::AwaitReady().
   kj::Promise<Status> Await(std::chrono::milliseconds timeout);
-  // The zygote says that it is ready.
-  void SayReady() { said_ready_ = true; }
-  // Returns whether the zygote has said so.
+  // Notes that the zygote says that it is ready.
+  void NoteReady() { said_ready_ = true; }
   bool said_ready() const { return said_ready_; }
-  // Returns whether it is known that the zygote can be used, or that it cannot.
+  // Returns whether the decision was made.
   bool known() const { return result_.has_value(); }
-  // Says why the zygote cannot be used, unless that is known. `declined` says
-  // that the zygote itself gave the reason.
+  // Decides that the zygote cannot be used because of `why`, unless the
+  // decision was made before. `declined`: true if the zygote gave the reason.
   void Fail(Status why, bool declined = false);
-  // Begins the check once the zygote has said that it is ready and its process
-  // is known: `pidfd`, which must stay open, is -1 before.
+  // Begins the check if the zygote has said that it is ready and its process is
+  // known. `pidfd` is -1 while the process is unknown; a valid one must stay
+  // open. `lacks_listener`: true if the zygote has not handed over the listener
+  // of its seccomp filter (zygote_link.h).
   void Check(int pidfd, bool lacks_listener);
 
-  // Returns whether the zygote itself said why it cannot be used.
+  // Returns whether the zygote itself said why it cannot be used, or asked for
+  // more than it was granted.
   bool declined() const { return declined_; }
+  // Sets this for a zygote that could not clone a worker: whether it says that
+  // resources ran out.
   void set_declined(bool declined) { declined_ = declined; }
 
  private:
+  // Makes the decision `status` and answers Await().
   void Resolve(Status status);
+  // Decides that the zygote cannot be used, and ends it for `reason`.
   void Refuse(Status status, std::string reason);
+  // Holds in memory the parts of files that the zygote maps, unless it has
+  // devices or bulkheadd cannot look into its memory.
   kj::Promise<Status> HoldFiles(int pidfd);
+  // Holds the parts that HoldFiles() has listed, step by step.
   kj::Promise<Status> HoldRemaining();
 
   kj::Timer& timer_;
@@ -62,7 +72,7 @@ class Readiness {
   const std::function<void(std::string)> refuse_;
   bool said_ready_ = false;
   bool declined_ = false;
-  std::optional<Status> result_;
+  std::optional<Status> result_;  // the decision
   kj::Own<kj::PromiseFulfiller<Status>> ready_;
 };
 

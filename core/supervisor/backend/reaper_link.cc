@@ -53,8 +53,8 @@ ReaperLink::~ReaperLink() noexcept(false) {
 kj::Promise<void> ReaperLink::Serve() {
   return socket_->Receive(1).then([this](auto received) -> kj::Promise<void> {
     if (received && !*received) {
-      // The socket closes before the process has ended, and how it ended is
-      // worth waiting for.
+      // The socket closes a moment before the process has ended. How it ended
+      // decides whose fault that was, so it is waited for.
       return timer_.afterDelay(kPatience).then([this] {
         if (alive_) GiveUp();
       });
@@ -110,12 +110,10 @@ void ReaperLink::Kill(pid_t pid) {
 void ReaperLink::Send(capnp::MessageBuilder& message,
                       std::function<void()> again) {
   const auto sent = socket_->Send(message);
-  // Serve() sees the end of a reaper that has closed its socket, and waits for
-  // how it ended.
+  // Serve() deals with a reaper that has closed its socket.
   if (sent || sent.error().code == ipc::Code::kBackendLost) return;
   if (sent.error().code != ipc::Code::kDeadlineExceeded) return GiveUp();
-  // The socket is full of requests for other workers, which may be more than
-  // the reaper has had time for.
+  // The socket is full of requests that the reaper has not had time for.
   tasks_.add(
       timer_.afterDelay(kStarvedPause).then([this, again = std::move(again)] {
         if (alive_) again();
@@ -132,7 +130,8 @@ void ReaperLink::GiveUp() {
 }
 
 void ReaperLink::Look() {
-  // What is left for waitid() below to reap, or was looked at before.
+  // WNOWAIT leaves the process for Reap() to reap. Nothing is done if the end
+  // is known, or was bulkheadd's own doing.
   siginfo_t end = {};
   if (!alive_ || exit_ || killed_ ||
       ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd_.get()),

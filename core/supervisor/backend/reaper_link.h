@@ -21,32 +21,34 @@ namespace bulkhead::backend {
 
 // The reaper of one incarnation as bulkheadd sees it. It is pid 1 of its pid
 // namespace, starts the zygote, opens the pidfds of the processes, kills them
-// and reports their ends. It is trusted, and can still be killed or stopped by
-// others.
+// and reports their ends. It is trusted, but others may kill or stop it.
 //
-// Owned by Incarnation. Bound to the event loop's thread. Destroying it ends
-// the reaper and with the reaper every process of the incarnation;
-// EndingReapers sees to that, and nothing waits.
+// Owned by Incarnation. Bound to the event loop's thread. The destructor has
+// the reaper end all processes of the incarnation and itself, and does not wait
+// for that: EndingReapers does.
 class ReaperLink {
  public:
-  // The time between two attempts to send, also for others of an incarnation.
+  // The pause between two attempts to send a message or a descriptor. Other
+  // classes of an incarnation use it, too.
   static constexpr kj::Duration kStarvedPause = 20 * kj::MILLISECONDS;
-  // The time between the end of a process on its socket and the report of it.
+  // The time to wait for the report of an end, once the socket has closed.
   static constexpr kj::Duration kPatience = 500 * kj::MILLISECONDS;
 
-  // Learns what the reaper says. Pids are from the reaper's namespace. A pidfd
-  // is empty if the reaper could not get it.
+  // Gets the reports of the reaper. Pids are from the reaper's namespace. A
+  // pidfd is empty if the reaper could not get it.
   class Listener {
    public:
+    // The reaper has started the zygote.
     virtual void OnStarted(pid_t zygote, ipc::UniqueFd pidfd) = 0;
+    // Answers to Watch(): the pidfd, or that it is no child of the reaper.
     virtual void OnWatched(pid_t pid, ipc::UniqueFd pidfd) = 0;
-    // The process is no child of the reaper.
     virtual void OnRefused(pid_t pid) = 0;
-    // A pidfd could not be sent, since others have too many in flight. Until
-    // the zygote has started, the pidfd is the zygote's.
+    // The pidfd of process `pid` could not be sent, since other programs have
+    // too many descriptors in flight. Before OnStarted(), the process is the
+    // zygote.
     virtual void OnStarved(pid_t pid) = 0;
     virtual void OnExited(pid_t pid, int wait_status) = 0;
-    // The reaper has ended, or was ended since it could not be spoken to.
+    // The reaper has ended, or was killed by GiveUp().
     virtual void OnReaperGone() = 0;
 
    protected:
@@ -63,30 +65,33 @@ class ReaperLink {
 
   // Reads what the reaper says until it ends.
   kj::Promise<void> Serve();
-  // Reaps the reaper once it has ended.
+  // Reaps the reaper once it has ended, and reports that.
   kj::Promise<void> Reap();
 
-  // Asks for the pidfd of a process that the zygote has named, which may be
-  // any. Calls `again` later if the socket is full.
+  // Asks for the pidfd of a process that the zygote has named: `pid_untrusted`
+  // may be any number. Calls `again` later if the socket is full.
   void Watch(pid_t pid_untrusted, std::function<void()> again);
+  // Asks the reaper to kill its child `pid`.
   void Kill(pid_t pid);
-  // Ends a reaper that cannot be spoken to, which neither reaps nor reports.
+  // Kills the reaper if it has not ended, since it does not answer or breaks
+  // the protocol. Then calls OnReaperGone().
   void GiveUp();
 
   bool alive() const { return alive_; }
   pid_t pid() const { return pid_; }
-  // Returns how the reaper ended, unless it runs or bulkheadd killed it.
+  // Returns how the reaper ended; empty if it runs or bulkheadd killed it.
   const std::optional<blame::ProcessExit>& exit() const { return exit_; }
-  // Returns whether the kernel ended a process of the cgroup for want of
-  // memory, since the last call.
+  // Returns whether the kernel has killed a process of the cgroup for lack of
+  // memory since the last call.
   bool TakeOutOfMemoryKill() {
     return cgroup_ && cgroup_->TakeOutOfMemoryKill();
   }
 
  private:
   Status OnEvent(ipc::ReceivedMessage& message);
+  // Sends the message, or calls `again` later if the socket is full.
   void Send(capnp::MessageBuilder& message, std::function<void()> again);
-  // Learns how the reaper ended, if it has.
+  // Sets exit_ if the reaper has ended by itself.
   void Look();
 
   kj::Timer& timer_;
@@ -99,7 +104,7 @@ class ReaperLink {
   kj::TaskSet& tasks_;
   Listener& listener_;
   bool alive_ = true;
-  bool killed_ = false;
+  bool killed_ = false;  // true once bulkheadd killed it
   std::optional<blame::ProcessExit> exit_;
 };
 

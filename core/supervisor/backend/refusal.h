@@ -9,8 +9,9 @@
 
 namespace bulkhead::backend {
 
-// The words for callers and operators about a backend that is not ready. Each
-// function but the first two says what has become of the backend.
+// Builds the texts about a backend that is not ready: the answer to callers,
+// and the reason for operators. Call the non-const functions when the state of
+// the backend changes; each sets the texts.
 //
 // Owned by Lifecycle. Not thread-safe.
 class Refusal {
@@ -24,16 +25,19 @@ class Refusal {
   // is nothing to say.
   const std::string& reason() const { return reason_; }
 
+  // Clears the reason, since the backend is ready or may be started.
   void Forget() { reason_.clear(); }
+  // Sets a reason that does not change the answer.
   void Explain(std::string reason) { reason_ = std::move(reason); }
   void BacksOff(const BackendCause& cause);
   void IsQuarantined(const BackendCause& cause);
   void IsDisabled();
   void IsReplaced();
-  // A start was lost: returns the answer to those who wait for it.
+  // Sets the reason of a start that ended through nobody's fault. Returns the
+  // answer for those who wait for that start; answer() stays as it was.
   Status WasLost(const BackendCause& cause);
 
-  // Returns the reason of a quarantine that `cause` has led to.
+  // Returns the reason, for people, of a quarantine that `cause` has led to.
   std::string OfQuarantine(const std::string& cause) const;
 
  private:

@@ -15,7 +15,8 @@ SessionLaunches::SessionLaunches(
       tasks_(*this) {}
 
 void SessionLaunches::taskFailed(kj::Exception&&) {
-  // The incarnation went with its session, before its zygote ended.
+  // A session has ended, and its incarnation with it, before the zygote. There
+  // is nothing to report.
 }
 
 kj::Promise<SessionLaunches::Outcome> SessionLaunches::Launch(

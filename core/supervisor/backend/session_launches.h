@@ -16,33 +16,36 @@
 
 namespace bulkhead::backend {
 
-// Launches a reaper and a zygote of its own for each session of a backend whose
-// sessions must have nothing in common. The zygote loads the object anew, is
+// Launches a reaper and a zygote of its own for each session of a backend with
+// start = "exec". The zygote loads the vendor's shared object anew, is
 // cloned once, for the session's worker, and ends with the session. So nothing
 // that an earlier session, or the zygote that counted the devices, did in
 // memory can reach a later session: each has an address space layout, a
 // sandbox, a log and, where there are cgroups, a cgroup of its own.
 //
-// A load is as dear as a start of the backend, so at most kMaxAtOnce run at a
-// time, and the others wait for their turn: loads that share the processors
-// among too many would miss the deadline, and the backend would be blamed. A
-// session waits for its turn at most as long as a start may take.
+// A load costs as much as a start of the backend. So at most kMaxAtOnce loads
+// run at a time: more of them would share the processors and miss the deadline,
+// and the backend would be blamed. Other sessions wait for their turn, at most
+// as long as a start may take.
 //
-// Launches and reports; BackendProcesses says whose fault a failure was.
-// Whoever holds the launched incarnation, which is the session's worker in
-// workers.h, keeps it running. The vendor's code runs in the zygote before it
-// is ready, so the zygote is as hostile as any (incarnation.h).
+// This class launches and reports the outcome. Incarnations decides whose fault
+// a failure was. The session's worker (workers.h) holds the launched
+// incarnation and so keeps it running. The vendor's code runs in the zygote
+// before the zygote is ready, so the zygote is as hostile as any
+// (incarnation.h).
 //
-// Owned by BackendProcesses. Bound to the event loop's thread.
+// Owned by Incarnations. Bound to the event loop's thread.
 class SessionLaunches : private kj::TaskSet::ErrorHandler {
  public:
   static constexpr uint32_t kMaxAtOnce = 4;
 
   struct Outcome {
     Status status;
-    // Null if nothing was launched, which is not the backend's fault.
+    // The launched incarnation; null if nothing was launched, which is not the
+    // backend's fault.
     std::shared_ptr<Incarnation> incarnation;
-    // True if what was loaded, or could not be, is not what was verified.
+    // True if the files are not the verified ones any more. Then the outcome
+    // counts for nothing.
     bool files_changed = false;
   };
 
@@ -52,7 +55,7 @@ class SessionLaunches : private kj::TaskSet::ErrorHandler {
                   std::function<void(Incarnation&)> on_zygote_end);
   KJ_DISALLOW_COPY(SessionLaunches);
 
-  // Launches for one session. `life` becomes the incarnation's number.
+  // Launches for one session. `life` becomes the number of the incarnation.
   kj::Promise<Outcome> Launch(std::shared_ptr<const BackendLaunch> launch,
                               uint32_t life);
   // Ends the zygotes of all sessions, as Incarnation::KillZygote does. Sessions
@@ -60,8 +63,8 @@ class SessionLaunches : private kj::TaskSet::ErrorHandler {
   void KillZygotes(Code code, const std::string& reason);
 
  private:
-  // A place among the kMaxAtOnce. The next in line gets it when this one is
-  // destroyed.
+  // The permission to load; there are kMaxAtOnce. Its destructor passes it to
+  // the next session that waits.
   class Turn {
    public:
     explicit Turn(SessionLaunches& launches) : launches_(launches) {}
@@ -76,16 +79,19 @@ class SessionLaunches : private kj::TaskSet::ErrorHandler {
   void taskFailed(kj::Exception&&) override;
   // Resolves with a turn, or with nothing after the deadline of a start.
   kj::Promise<MaybeTurn> AwaitTurn();
+  // Gives a turn that has ended to the next session that waits.
   void PassTurn();
+  // Calls LoadUnchanged() if no file has changed.
   kj::Promise<Outcome> Load(std::shared_ptr<const BackendLaunch> launch,
                             uint32_t life);
   kj::Promise<Outcome> LoadUnchanged(
       std::shared_ptr<const BackendLaunch> launch, uint32_t life);
+  // Calls on_zygote_end_ when the zygote ends before its session.
   void Watch(const std::shared_ptr<Incarnation>& incarnation);
 
   const StartContext& context_;
   const std::function<void(Incarnation&)> on_zygote_end_;
-  uint32_t turns_ = 0;
+  uint32_t turns_ = 0;  // the turns that are taken
   std::deque<kj::Own<kj::PromiseFulfiller<MaybeTurn>>> waiting_;
   std::vector<std::weak_ptr<Incarnation>> launched_;
   kj::TaskSet tasks_;  // the last member: its tasks use the others

@@ -10,7 +10,8 @@
 namespace bulkhead::backend {
 namespace {
 
-// A machine may be overloaded once or twice. A backend may be late on purpose.
+// The number of late spares after which no more are cloned. An overloaded
+// machine may make one or two late. A backend may be late on purpose.
 constexpr uint32_t kMostLate = 3;
 
 }  // namespace
@@ -34,7 +35,7 @@ void SpareWorker::Prepare(const sandbox::MemoryAllowance& memory,
           .then([this, memory, incarnation,
                  socket = std::move(sockets->first)](auto process) mutable {
             is_preparing_ = false;
-            // A session that is refused one says why.
+            // The next session that has a worker cloned learns why that fails.
             if (!process) return;
             spare_ = Worker{.incarnation = incarnation,
                             .process = *std::move(process),
@@ -56,8 +57,8 @@ void SpareWorker::EndUnlocked(pid_t pid) {
   if (!spare_ || spare_->process.pid != pid) return;
   const int pidfd = spare_->process.pidfd.get();
   if (sandbox::CheckEveryThread(pidfd, sandbox::kStage2Filters).ok()) return;
-  // What is not locked down may do what a zygote may, and nobody stops it while
-  // other workers have media.
+  // A worker that is not locked down may do what a zygote may, but is not
+  // stopped (SIGSTOP) while other workers have media.
   ++late_ones_;
   End();
 }
@@ -74,7 +75,8 @@ std::optional<SpareWorker::Worker> SpareWorker::Take(
     const sandbox::MemoryAllowance& memory,
     const std::shared_ptr<Incarnation>& incarnation) {
   if (!spare_) return std::nullopt;
-  // Asks the kernel, since the reaper may not have reported yet that it ended.
+  // The kernel is asked too, since the reaper may not have reported the end of
+  // the spare yet.
   const int pidfd = spare_->process.pidfd.get();
   if (spare_->incarnation.lock() == incarnation && spare_->memory == memory &&
       !HasEnded(pidfd) && !IsStopped(pidfd)) {

@@ -16,19 +16,19 @@
 
 namespace bulkhead::backend {
 
-// The worker for the next session of one backend: the spare, which is cloned
-// once a session has got its own worker. It is locked down, waits for its
-// socket to say more, and has nothing of any session. A session with another
-// allowance of memory, or of a later incarnation, does not take it. A spare
-// that ends before a session has taken it is counted against nobody; the next
-// session has a worker cloned, and finds out why.
+// Keeps a worker ready for the next session of one backend: the spare. A spare
+// is cloned once a session has got its worker, locks itself down, and waits for
+// the first message on its socket. It has nothing of any session. A session
+// with another allowance of memory, or of a later incarnation, does not take
+// it. If the spare ends before a session has taken it, nobody is blamed: the
+// next session has another worker cloned, and learns why if that fails too.
 //
 // Owned by Workers. Bound to the event loop's thread. A spare is as hostile as
 // any worker.
 class SpareWorker {
  public:
   struct Worker {
-    // Does not keep the incarnation, with which the worker ends.
+    // Weak: a spare keeps no incarnation alive, and ends with its own.
     std::weak_ptr<Incarnation> incarnation;
     Incarnation::Worker process;
     sandbox::MemoryAllowance memory;
@@ -36,11 +36,12 @@ class SpareWorker {
   };
   using Kill = std::function<void(Incarnation&, Incarnation::Worker)>;
 
-  // `kill` ends a spare.
+  // `kill` is called to end a spare.
   explicit SpareWorker(Kill kill) : kill_(std::move(kill)) {}
   KJ_DISALLOW_COPY(SpareWorker);
 
-  // Has a spare cloned if there is none.
+  // Has a spare cloned, unless there is one or one is being cloned. Clones no
+  // more after three spares were late with their lock-down.
   void Prepare(const sandbox::MemoryAllowance& memory,
                std::shared_ptr<Incarnation> incarnation);
   // Returns the spare if it suits, and nothing otherwise. A spare that does not
@@ -50,8 +51,8 @@ class SpareWorker {
 
  private:
   void End();
-  // Ends the spare with this pid, as the zygote sees it, unless it is locked
-  // down.
+  // Ends the spare if it has this pid (in the reaper's namespace) and is not
+  // locked down.
   void EndUnlocked(pid_t pid);
 
   const Kill kill_;
@@ -60,7 +61,8 @@ class SpareWorker {
   kj::Promise<void> preparing_ = kj::READY_NOW;
   // Ends the spare once its zygote has ended.
   kj::Promise<void> ending_ = kj::READY_NOW;
-  uint32_t late_ones_ = 0;  // those that were ended since they were late
+  uint32_t late_ones_ = 0;  // spares that were late with their lock-down
+  // Ends a spare that is late.
   kj::Promise<void> late_ = kj::READY_NOW;
 };
 

@@ -149,7 +149,7 @@ kj::Promise<Status> BackendMachine::Raise(BackendEvent event,
                                           const BackendCause& cause) {
   const BackendStep step = Next(state_, event);
   const bool changes = step.next != state_;
-  // Before the action, which may raise the next event.
+  // The state changes before the action, which may raise the next event.
   state_ = step.next;
   if (changes) effects_.OnStateChange();
   if (step.action == BackendAction::kNothing) return Status();

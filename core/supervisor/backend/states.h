@@ -14,9 +14,9 @@
 namespace bulkhead::backend {
 
 // The states of a backend, the events that may happen to it, and the actions
-// that follow: one table without an empty cell. README.md shows the table to
-// people. BackendMachine holds the state and runs the table; Lifecycle executes
-// the actions.
+// that follow: one table in which each state has a cell for each event.
+// README.md shows the table to people. BackendMachine holds the state and looks
+// up the cells; Lifecycle executes the actions.
 //
 // A zygote is "lost" if it ended through nobody's fault: by a SIGKILL that
 // bulkheadd did not send, or together with its reaper. Sessions outlive their
@@ -45,8 +45,8 @@ enum class BackendEvent : uint8_t {
   kQuarantineLifted,  // the record of the quarantine was removed
   kFilesChanged,      // the installed files changed or were removed
   kFilesSettled,      // changed files are complete and may be used
-  kReloadAsked,       // an operator wants what is installed now to be used
-  kSuccessorReady,  // a backend from the present files was started and checked
+  kReloadAsked,       // an operator wants the installed files to be used
+  kSuccessorReady,    // a new backend from the changed files passed its check
   kFilesOverwritten,  // the object was overwritten under a live zygote
   kRestartAsked,      // an operator wants a fresh start
   kDisableAsked,      // an operator wants nobody to use the backend
@@ -68,13 +68,13 @@ enum class BackendAction : uint8_t {
   kReportLoss,      // answers that the start was lost and can be tried again
   kQuarantine,      // ends the zygote, refuses from now on, keeps a record
   kStop,            // ends the zygote
-  kForgive,         // forgets all failures and the record
-  kRestart,         // ends the zygote; forgets all failures and the record
+  kForgive,         // forgets all failures and the record of a quarantine
+  kRestart,         // ends the zygote; forgets as kForgive does
   kDisable,         // ends the zygote; refuses from now on
   kLeave,           // refuses from now on; open sessions go on
-  kStartSuccessor,  // starts and checks a backend from the present files
+  kStartSuccessor,  // starts and checks a new backend from the changed files
   kLookAgain,       // looks at the files again later
-  kDrop,            // says to the catalog that the backend is not needed
+  kDrop,            // reports to the catalog that the backend is not needed
 };
 inline constexpr size_t kBackendActions = 19;
 
@@ -116,8 +116,8 @@ class BackendMachine {
  public:
   class Effects {
    public:
-    // Does what the table says, after the state has changed. Resolves with the
-    // answer for whoever raised the event. Not called for kNothing.
+    // Executes the action of a cell, after the state has changed. Resolves with
+    // the answer to the caller that raised the event. Not called for kNothing.
     virtual kj::Promise<Status> Execute(BackendAction action,
                                         const BackendCause& cause) = 0;
     virtual void OnStateChange() = 0;

@@ -11,11 +11,11 @@ namespace bulkhead::backend {
 
 bool Trials::ProvesNothingElsewhere() const {
   return !LowLimits().empty() ||
-         context_.task_limits.WereUsedUp(processes_.refused_tasks());
+         context_.task_limits.WereUsedUp(incarnations_.refused_tasks());
 }
 
 bool Trials::CanBeTried() const {
-  return owner_.IsReady() && processes_.current()->zygote_alive();
+  return owner_.IsReady() && incarnations_.current()->zygote_alive();
 }
 
 std::chrono::steady_clock::time_point Trials::Now() const {
@@ -35,21 +35,23 @@ kj::Promise<Status> Trials::CheckAfresh(const std::string& device) {
   return context_.decoding.CheckAfresh(candidate_, number_, context_, device)
       .then([this, device](DecodingCheck::Outcome checked)
                 -> kj::Promise<DecodingCheck::Outcome> {
-        // Of files that are gone the zygote is the only copy. Its clones that
-        // decode our clips have tasks that workers with media must leave.
+        // If nothing could be launched, the files may be gone, and the zygote
+        // is the only copy of them. So its clones decode the clips, with tasks
+        // that workers with media must leave free.
         if (checked.launched || !device.empty() || !CanBeTried()) {
           return checked;
         }
         return context_.decoding.CheckRunning(candidate_, context_,
-                                              processes_.current(),
-                                              processes_.devices().first());
+                                              incarnations_.current(),
+                                              incarnations_.devices().first());
       })
       .then([this](DecodingCheck::Outcome checked) {
         return Explain(std::move(checked));
       })
       .then([this, refused_tasks](Status status) {
-        // A process of its own has a count of its own, and the limits that
-        // others have set all the same.
+        // A fresh incarnation has its own count of tasks, but limits that
+        // others have set hold for it, too. If they were used up, a failure
+        // proves nothing.
         if (status.ok() || !context_.task_limits.WereUsedUp(refused_tasks)) {
           return status;
         }
@@ -66,8 +68,8 @@ kj::Promise<Trials::DeviceFate> Trials::CheckDevice(
     const std::string& device, std::chrono::steady_clock::time_point opened) {
   DeviceCheck& check = device_checks_[device];
   if (!check.under_way) {
-    // A session that was opened before that answer has lost the device with
-    // those that got it.
+    // A session that was opened before the last check was over has lost the
+    // device together with the sessions that waited for that check.
     if (check.sessions > 0 && opened < check.over) {
       return DeviceFate{.lost = check.fate.lost, .together = true};
     }
@@ -102,8 +104,8 @@ kj::Promise<Status> Trials::CheckNewVersion() {
     return Status(Code::kBackendLost, "it ended before it could be checked");
   }
   return context_.decoding
-      .CheckRunning(candidate_, context_, processes_.current(),
-                    processes_.devices().first())
+      .CheckRunning(candidate_, context_, incarnations_.current(),
+                    incarnations_.devices().first())
       .then([this](DecodingCheck::Outcome checked) {
         return Explain(std::move(checked));
       });

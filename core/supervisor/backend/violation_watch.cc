@@ -6,8 +6,9 @@
 namespace bulkhead::backend {
 namespace {
 
-// A zygote may leave processes that violate and whose end nobody asks for. As
-// many are remembered as a zygote with limited tasks can have. All are killed.
+// The most violations that are remembered. A zygote may leave processes that
+// make forbidden calls and whose end nobody asks for. A zygote with limited
+// tasks can have as many processes. All of them are killed anyway.
 constexpr size_t kMaxViolations = 4096;
 
 }  // namespace
@@ -30,7 +31,8 @@ kj::Promise<void> ViolationWatch::Serve() {
   if (violations_.size() < kMaxViolations) {
     violations_.emplace(violation->process, *violation);
   }
-  // A timer, since kj polls the other descriptors only then.
+  // A timer and not evalLater(): kj polls descriptors only when nothing is
+  // ready.
   return timer_.afterDelay(0 * kj::SECONDS).then([this] { return Serve(); });
 }
 

@@ -15,9 +15,9 @@
 
 namespace bulkhead::backend {
 
-// Decides on the system calls of one backend that wait for bulkheadd: kills
-// each process that makes a forbidden call, and remembers the call until the
-// reaper has reported the end of that process.
+// Decides on the system calls of one backend that the kernel holds until
+// bulkheadd answers (seccomp notifications). Kills each process that makes a
+// forbidden call. Keeps the call until the reaper reports the process's end.
 //
 // Bound to the event loop's thread. The promise of Serve() must be destroyed
 // before this object.
@@ -30,11 +30,12 @@ class ViolationWatch {
 
   // Serves the listener for as long as the promise is kept; never resolves.
   kj::Promise<void> Serve();
-  // Gives a worker its descriptors once it waits for them.
+  // Gives a worker its socket and its stdin, stdout and stderr, at once or as
+  // soon as the worker waits for them.
   void Give(pid_t pid, sandbox::ExpectedCalls::WorkerDescriptors descriptors);
-  // Returns the system call for which the kernel killed `pid`, if any, and
-  // forgets it. `pid` is the pid in the reaper's namespace. The kernel does not
-  // reuse it before the reaper has reported the end of the process.
+  // Returns the system call for which process `pid` was killed, if any, and
+  // forgets the call. `pid` is from the reaper's namespace. The kernel does not
+  // reuse a pid before the reaper has reported the end of its process.
   std::optional<sandbox::Violation> Take(pid_t pid);
 
  private:

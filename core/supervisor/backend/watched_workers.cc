@@ -61,9 +61,10 @@ void WatchedWorkers::NoteEndOfReaper(
     const std::optional<blame::ProcessExit>& reaper) {
   for (auto& [pid, worker] : watched_) {
     if (worker.end.kind != blame::ProcessExit::Kind::kRunning) continue;
-    // The kernel ended the worker together with its pid 1, by SIGKILL. Nobody
-    // is to blame. Whoever killed the reaper by the same signal has killed the
-    // worker: a kernel without memory, or an operator.
+    // The kernel ended the worker by SIGKILL, together with its pid 1, so
+    // nobody is to blame. If the reaper itself ended by a SIGKILL of others (an
+    // operator, or a kernel without memory), the worker is said to have ended
+    // by it, too.
     worker.end = {.kind = blame::ProcessExit::Kind::kUnknown};
     if (reaper && blame::IsForeignKill(*reaper)) worker.end = *reaper;
     worker.Resolve();

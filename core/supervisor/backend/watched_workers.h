@@ -17,9 +17,10 @@
 
 namespace bulkhead::backend {
 
-// The workers of one incarnation that its reaper has confirmed, by their pids
-// in the reaper's namespace: their logs, and how they ended. The kernel uses no
-// pid twice before the reaper has reported its end.
+// Keeps the workers of one incarnation that its reaper has confirmed: their
+// logs, and how they ended. Workers are named by their pids in the reaper's
+// namespace. The kernel uses no pid again before the reaper has reported the
+// end of its process.
 //
 // Owned by Incarnation. Bound to the event loop's thread.
 class WatchedWorkers {
@@ -27,24 +28,25 @@ class WatchedWorkers {
   explicit WatchedWorkers(kj::Timer& timer) : timer_(timer) {}
   KJ_DISALLOW_COPY(WatchedWorkers);
 
-  // Begins to watch a worker and to read its own stderr; `log` is null if the
-  // worker writes to the zygote's.
+  // Begins to watch a worker and to read `log`, its own stderr. `log` is null
+  // if the worker writes to the stderr of the zygote.
   void Add(pid_t pid, std::unique_ptr<records::LogTail> log);
   // Resolves once the worker has ended, or with kRunning after `timeout`. Any
   // number of callers may wait for one worker.
   kj::Promise<blame::ProcessExit> AwaitEnd(pid_t pid,
                                            std::chrono::milliseconds timeout);
-  // Returns whether the worker's end has not been reported yet.
+  // Returns whether the worker runs, as far as the reaper has reported.
   bool Runs(pid_t pid) const;
   // Returns null if the worker has no log of its own or is forgotten.
   records::LogTail* LogOf(pid_t pid) const;
-  // Forgets a worker, about which nobody will ask again.
+  // Forgets a worker about which nobody will ask again.
   void Forget(pid_t pid);
-  // Remembers a worker that nobody asks about and whose end is owed.
+  // Notes a process that runs and that nobody will ask about.
   void ExpectEnd(pid_t pid) { forgotten_.insert(pid); }
 
   bool Watches(pid_t pid) const { return watched_.contains(pid); }
-  // Returns whether the process is a worker that was confirmed.
+  // Returns whether the process is a worker that is watched, or one that was
+  // forgotten and still runs.
   bool Knows(pid_t pid) const {
     return watched_.contains(pid) || forgotten_.contains(pid);
   }

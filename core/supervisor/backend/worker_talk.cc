@@ -29,12 +29,12 @@ Status NotToBlame(const Status& failure) {
   return Status(Code::kResourceExhausted, failure.message());
 }
 
-// Completes a violation that worker_protocol reports.
+// Turns a violation that worker_protocol found into kBackendMisbehaved.
 Status Judged(const Status& valid) {
   return valid.ok() ? valid : Misbehaved(valid.message());
 }
 
-// Returns what a worker said of its own end; empty if it said nothing.
+// Returns what a worker said of its crash; empty if it said nothing.
 CrashClaim ClaimIn(
     ipc::Expected<std::optional<ipc::ReceivedMessage>> note_untrusted) {
   if (!note_untrusted || !*note_untrusted) return {};
@@ -114,7 +114,8 @@ kj::Promise<Status> WorkerTalk::AwaitDeath(CrashClaim claim) {
         AddClaim(std::move(claim), report);
         const Status died(Code::kBackendLost,
                           "its process died: " + DescribeExit(report));
-        // As of one that has no media: whatever it does is its own doing.
+        // The worker has no media of an application, so it is judged like one
+        // without media: its end is its own doing.
         const bool others =
             end.kind == blame::ProcessExit::Kind::kOutOfMemory ||
             blame::CulpritOf(end, blame::HostObservation::kDied, false) ==
@@ -144,6 +145,7 @@ kj::Promise<Status> WorkerTalk::WhenLate(milliseconds limit) {
                       }))
       .then([began, limit] {
         const Status late(Code::kDeadlineExceeded, "it took too long");
+        // Only waits for a processor delay this call by so much.
         const bool waited =
             std::chrono::steady_clock::now() - began > limit + limit / 2;
         return waited ? NotToBlame(late) : late;

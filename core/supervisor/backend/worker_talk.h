@@ -33,8 +33,8 @@ namespace bulkhead::backend {
 //         .exclusiveJoin(talk.WhenDead());      // from Begin() on
 //
 // Trust: the worker is hostile. Each reply is copied out before `take` sees it;
-// a breach of the framing is kBackendMisbehaved. Nothing here has a deadline
-// but the clone: the owner bounds every other wait, with WhenLate() for one.
+// a breach of the framing is kBackendMisbehaved. Only the clone has a deadline
+// here. The owner bounds every other wait, for instance with WhenLate().
 //
 // Failure: kResourceExhausted means that the worker is not to blame, since it
 // was not cloned, was killed by others, or had no processor.
@@ -48,22 +48,23 @@ class WorkerTalk {
   ~WorkerTalk() noexcept(false);
   KJ_DISALLOW_COPY(WorkerTalk);
 
-  // Clones the worker, kSession or kCheck, checks its lock-down, and sends it
-  // its rings and the media. Call it once.
+  // Clones a worker of `kind` (kSession or kCheck) within `limit`, checks its
+  // lock-down, and sends it its rings and the media. Call it once.
   kj::Promise<Status> Begin(Incarnation::WorkerKind kind, ipc::UniqueFd media,
                             const sandbox::MemoryAllowance& memory,
                             std::chrono::milliseconds limit);
-  // Resolves with how the worker died. Call it once, after Begin().
+  // Resolves when the worker has died, with a failure that says how. Call it
+  // once, after Begin().
   kj::Promise<Status> WhenDead();
-  // Resolves once the worker is late with what takes `limit`, or twice as long
-  // where it waited for a processor: with kDeadlineExceeded, or with
-  // kResourceExhausted if the processors were the reason. Call it once.
+  // Resolves once the worker is late: with kDeadlineExceeded after `limit`, or
+  // with kResourceExhausted after up to 2 * `limit` if the worker had to wait
+  // for a processor. Call it once.
   kj::Promise<Status> WhenLate(std::chrono::milliseconds limit);
 
   // Writes one request; see WorkerChannel::Request.
   Status Request(size_t max_words,
                  const worker_protocol::WorkerChannel::FillRequest& fill);
-  // Sends the worker the memory of its output and asks it to attach it.
+  // Sends the worker the memory for its output, and a request to attach it.
   Status AttachPool(std::shared_ptr<worker_protocol::FramePool> pool);
   // Grants every free slot of the pool.
   Status Grant();
@@ -71,14 +72,17 @@ class WorkerTalk {
     return pool_;
   }
   // Resolves with what `take` returns for the next reply. The event loop runs
-  // once for each reply, so that a caller who asks again and again stalls
-  // nobody and still meets the deadline that it set.
+  // once for each reply: a caller that asks again and again holds up nobody,
+  // and its deadline still ends the wait.
   kj::Promise<Status> AwaitReply(
       worker_protocol::WorkerChannel::TakeReply take);
 
  private:
-  // Resolves with how the worker died. `claim` is what it said of that itself.
+  // Resolves with how the worker died. `claim` is what the worker said of its
+  // crash.
   kj::Promise<Status> AwaitDeath(CrashClaim claim);
+  // Resolves once `deadline` is over and the waits for a processor do not
+  // extend it any more.
   kj::Promise<void> Lateness(
       std::shared_ptr<worker_protocol::StepDeadline> deadline);
   Status Attach(const ipc::UniqueFd& media);

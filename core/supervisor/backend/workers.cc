@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/backend/workers.h"
 
-#include <capnp/message.h>
-
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -13,36 +11,18 @@
 #include "core/supervisor/backend/task_shares.h"
 #include "core/supervisor/sandbox/thread_status.h"
 #include "ipc/message_socket.h"
-#include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::backend {
 namespace {
 
-namespace schema = ipc::schema;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// The time that a reaper has for a report on an overloaded machine.
+// The time that a reaper has for a late report, on an overloaded machine.
 constexpr milliseconds kLateReport{10'000};
 
-// How long to wait for the end of thousands of threads that were killed.
+// The time in which thousands of killed threads end.
 constexpr milliseconds kEndOfTasks{5'000};
-
-Status SendSession(const ipc::UniqueFd& worker, const ipc::UniqueFd& socket) {
-  capnp::MallocMessageBuilder message;
-  message.initRoot<schema::SharedWorkerRequest>().setServe();
-  const int descriptors[] = {socket.get()};
-  const auto sent = ipc::SendMessage(worker.get(), message, descriptors,
-                                     ipc::Deadline::After(milliseconds(0)));
-  if (sent) return Status();
-  if (sent.error().code == ipc::Code::kResourceExhausted) {
-    return FromIpc(sent.error());
-  }
-  return Status(
-      Code::kBackendLost,
-      "the worker that serves the backend's sessions takes no other: " +
-          sent.error().message);
-}
 
 }  // namespace
 
@@ -62,11 +42,13 @@ kj::Promise<Result<Workers::Placed>> Workers::Serve(
     return Result<Placed>(NamingLimits(FromIpc(std::move(sockets).error())));
   }
   ++placing_;
+  // A worker of its own is cloned with the session's socket. A shared worker
+  // runs already, so Adopt() sends it the socket.
   ipc::UniqueFd socket_to_send;
   if (!alone) socket_to_send = std::move(sockets->second);
   auto placed = alone ? Clone(Incarnation::WorkerKind::kSession, memory,
                               incarnation, std::move(sockets->second))
-                      : EnsureShared(incarnation);
+                      : shared_.Ensure(incarnation);
   return placed.then(
       [this, id, alone, memory, incarnation = std::move(incarnation),
        socket = std::move(sockets->first),
@@ -84,12 +66,12 @@ Result<Workers::Placed> Workers::Adopt(uint64_t id,
                                        ipc::UniqueFd socket,
                                        const ipc::UniqueFd& socket_to_send) {
   if (worker->served == 0) worker->refused_tasks = task_limits_.Refusals();
-  // Before the send, which may fail: the worker may have got the socket.
+  // The session is counted before the send: even if the send fails, the worker
+  // may have got the socket.
   ++worker->served;
   ++worker->sessions_now;
   if (socket_to_send) {
-    if (Status sent = SendSession(worker->requests, socket_to_send);
-        !sent.ok()) {
+    if (Status sent = SharedWorker::Send(*worker, socket_to_send); !sent.ok()) {
       Release(worker);
       return sent;
     }
@@ -116,59 +98,15 @@ Workers::Cloned Workers::Clone(Incarnation::WorkerKind kind,
       });
 }
 
-Workers::Cloned Workers::EnsureShared(
-    std::shared_ptr<Incarnation> incarnation) {
-  using Shared = Result<std::shared_ptr<Worker>>;
-  if (HasRoom(incarnation) && incarnation->WorkerRuns(shared_->process.pid)) {
-    return Shared(shared_);
-  }
-  if (!is_sharing_) {
-    is_sharing_ = true;
-    sharing_ = CloneShared(incarnation)
-                   .then([this](Status status) {
-                     is_sharing_ = false;
-                     return status;
-                   })
-                   .fork();
-  }
-  return KJ_ASSERT_NONNULL(sharing_).addBranch().then(
-      [this, incarnation = std::move(incarnation)](Status status) -> Cloned {
-        if (!status.ok()) return Shared(std::move(status));
-        // Not WorkerRuns(): if the new worker has died already, its session
-        // finds out. Cloning again here could repeat for ever.
-        if (HasRoom(incarnation)) return Shared(shared_);
-        return EnsureShared(incarnation);
-      });
-}
-
-kj::Promise<Status> Workers::CloneShared(
-    std::shared_ptr<Incarnation> incarnation) {
-  auto sockets = ipc::MakeSocketPair();
-  if (!sockets) return FromIpc(std::move(sockets).error());
-  return Clone(Incarnation::WorkerKind::kShared, {}, std::move(incarnation),
-               std::move(sockets->second))
-      .then([this, requests = std::move(sockets->first)](
-                auto worker) mutable -> Status {
-        if (!worker) return std::move(worker).error();
-        (*worker)->requests = std::move(requests);
-        shared_ = *std::move(worker);
-        return Status();
-      });
-}
-
-bool Workers::HasRoom(const std::shared_ptr<Incarnation>& incarnation) const {
-  return shared_ && shared_->incarnation == incarnation &&
-         shared_->sessions_now < kMaxSessionsPerWorker;
-}
-
 void Workers::Release(const std::shared_ptr<Worker>& worker) {
   if (--worker->sessions_now > 0) return;
   Kill(*worker->incarnation, std::move(worker->process));
-  if (shared_ == worker) shared_.reset();
+  shared_.Forget(worker);
 }
 
 void Workers::Kill(Incarnation& incarnation, Incarnation::Worker process) {
-  // The reaper kills the worker: it knows whether the pid still means it.
+  // The reaper kills the worker, since only it knows whether the pid still
+  // names that process.
   incarnation.KillWorker(process.pid);
   incarnation.ForgetWorker(process.pid);
   killed_.Add(backend_, std::move(process.pidfd));
@@ -186,7 +124,8 @@ kj::Promise<Workers::Tasks> Workers::MakeRoomForTasks() {
   }
   const TaskShares shares(limit, std::thread::hardware_concurrency());
   if (!shares.AreUsedUp(tasks)) {
-    // Whoever lacked some may be late to say so.
+    // A worker that lacked tasks may report that a moment after others were
+    // ended.
     const bool just_made =
         made_room_ && Clock::now() - *made_room_ < kEndOfTasks;
     return just_made ? Tasks::kFreed : Tasks::kEnough;
@@ -241,7 +180,7 @@ kj::Promise<blame::ProcessExit> Workers::AwaitEnd(uint64_t id,
   return worker->incarnation->AwaitEnd(worker->process.pid, timeout)
       .then(
           [worker](blame::ProcessExit exit) -> kj::Promise<blame::ProcessExit> {
-            // Its reaper owes the report of an end that has come.
+            // The worker has ended, but its reaper has not reported that yet.
             return exit.kind == blame::ProcessExit::Kind::kRunning &&
                            HasEnded(worker->process.pidfd.get())
                        ? worker->incarnation->AwaitEnd(worker->process.pid,
@@ -249,7 +188,7 @@ kj::Promise<blame::ProcessExit> Workers::AwaitEnd(uint64_t id,
                        : kj::Promise<blame::ProcessExit>(exit);
           })
       .then([this, worker](blame::ProcessExit exit) {
-        // Sessions ever served, not open now: a closed one may be guilty.
+        // All sessions that were ever served count: a closed one may be guilty.
         exit.shared = worker->served > 1;
         exit.told = std::exchange(worker->told, true);
         exit.took_all_tasks = worker->took_all_tasks;

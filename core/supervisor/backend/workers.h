@@ -15,6 +15,7 @@
 
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/incarnation.h"
+#include "core/supervisor/backend/shared_worker.h"
 #include "core/supervisor/backend/spare_worker.h"
 #include "core/supervisor/records/killed_workers.h"
 #include "core/supervisor/records/log_tail.h"
@@ -26,21 +27,18 @@ namespace bulkhead::backend {
 
 // Places the sessions of one backend in workers.
 //
-// By default each session has a worker of its own. Cloning one is most of the
-// time that a session takes to start, so the next one is there already
-// (spare_worker.h).
+// By default each session has a worker of its own. A clone takes most of the
+// time in which a session starts, so the worker for the next session is cloned
+// beforehand (spare_worker.h).
 //
-// A backend with worker_scope = "backend" has one worker for
-// up to kMaxSessionsPerWorker sessions; when that worker is full, another is
-// cloned. The socket of a shared worker leads to bulkheadd, and each session's
-// socket is sent over it, so that the zygote never holds a session's socket. A
-// shared worker takes no session of a later incarnation.
+// With worker_scope = "backend" in its manifest, a backend has one worker for
+// many sessions (shared_worker.h).
 //
-// A worker is killed with its last session. When a worker dies that has served
-// several sessions, nobody can say which input is guilty; a session closed
-// before may have left the damage. The worker's ProcessExit is `shared`, and
-// its sessions ask for workers of their own. There, the guilty input kills only
-// its own worker.
+// A worker is killed with its last session. If a worker dies that has served
+// several sessions, nobody knows which input is guilty, since even a closed
+// session may have left damage. The worker's ProcessExit is `shared`, and its
+// sessions ask for workers of their own, where the guilty input kills only its
+// own worker.
 //
 // Owned by Backend. Bound to the event loop's thread. Workers are hostile, and
 // nothing here waits for them: a worker that does not take its sessions misses
@@ -56,10 +54,9 @@ class Workers {
     kOne,  // for the next session of the same incarnation
   };
   struct Placed {
-    int pidfd;             // valid until the session is closed; borrowed
+    int pidfd;  // the worker's; borrowed; valid until the session is closed
     ipc::UniqueFd socket;  // bulkheadd's end of the session's socket
   };
-  static constexpr uint32_t kMaxSessionsPerWorker = 64;
 
   // `backend` is the backend's name. A clone takes at most `deadline`. `killed`
   // and `task_limits` must outlive this object.
@@ -71,6 +68,11 @@ class Workers {
         keeps_spare_(spare == Spare::kOne),
         killed_(killed),
         task_limits_(task_limits),
+        shared_([this](std::shared_ptr<Incarnation> incarnation,
+                       ipc::UniqueFd socket) {
+          return Clone(Incarnation::WorkerKind::kShared, {},
+                       std::move(incarnation), std::move(socket));
+        }),
         spare_([this](Incarnation& own, Incarnation::Worker process) {
           Kill(own, std::move(process));
         }) {}
@@ -82,8 +84,8 @@ class Workers {
                                     const sandbox::MemoryAllowance& memory,
                                     std::shared_ptr<Incarnation> incarnation);
   bool Serves(uint64_t id) const { return sessions_.contains(id); }
-  // Checks the lock-down of the session's worker. Hosts ask for it before they
-  // give the worker any media.
+  // Checks the lock-down of the session's worker. The host (the application's
+  // library) asks for this before it gives the worker any media.
   Status Confirm(uint64_t id);
   // Resolves once the session's worker has ended, or with kRunning after
   // `timeout`; with kUnknown if there is no such session.
@@ -93,17 +95,21 @@ class Workers {
   Incarnation* IncarnationOf(uint64_t id) const;
   // Returns what the session's worker wrote to a log of its own, or null.
   records::LogTail* LogOf(uint64_t id) const;
+  // Ends the session, and its worker if that serves no other session.
   void Close(uint64_t id);
-  enum class Tasks { kEnough, kUsedUp, kFreed };
-  // Looks whether the workers together have all tasks that they may have
-  // (TaskShares). If so, those that have more than their share are ended, and
-  // kFreed means that this has made room, or did a moment ago. Their
-  // ProcessExit says so.
+  enum class Tasks {
+    kEnough,  // the workers have not used up their tasks
+    kUsedUp,  // the tasks are used up, but no worker has more than its share
+    kFreed,   // workers with more than their share were ended, now or just ago
+  };
+  // Ends workers that have more than their share of the tasks, if the workers
+  // together have used up theirs (TaskShares), and waits for their ends. The
+  // ProcessExit of such a worker says so.
   kj::Promise<Tasks> MakeRoomForTasks();
-  // Looks the same for a session whose worker says that something ran out. If
-  // there is room again, ends the worker, which is not to blame, and returns
-  // true; the session goes on in another. A worker of several sessions ends
-  // only if they hold the tasks themselves: then each gets a worker of its own.
+  // Does the same for session `id`, whose worker says that something ran out.
+  // If workers were ended, ends this worker too, unless it has served several
+  // sessions and had no more than its share. Resolves with true if this worker
+  // was ended, so that the session has to go on in another one.
   kj::Promise<bool> MakeRoomFor(uint64_t id);
 
   // Returns whether a session is open or being placed.
@@ -114,27 +120,15 @@ class Workers {
   pid_t pid(uint64_t id) const;
 
  private:
-  struct Worker {
-    std::shared_ptr<Incarnation> incarnation;
-    Incarnation::Worker process;
-    ipc::UniqueFd requests;       // the socket to a shared worker
-    uint32_t served = 0;          // sessions since it was cloned
-    uint32_t sessions_now = 0;    // open sessions
-    bool told = false;            // true once a session heard how it ended
-    bool took_all_tasks = false;  // true if it was ended for that
-    bool lacked_tasks = false;    // true if others had taken them
-    uint64_t refused_tasks = 0;   // TaskLimits::Refusals() when it began
-  };
+  using Worker = ServingWorker;
   using Cloned = kj::Promise<Result<std::shared_ptr<Worker>>>;
 
+  // Clones a worker that serves `socket`.
   Cloned Clone(Incarnation::WorkerKind kind,
                const sandbox::MemoryAllowance& memory,
                std::shared_ptr<Incarnation> incarnation, ipc::UniqueFd socket);
-  // Resolves with a shared worker that has room for another session. Clones one
-  // if there is none; callers at the same time share that clone.
-  Cloned EnsureShared(std::shared_ptr<Incarnation> incarnation);
-  kj::Promise<Status> CloneShared(std::shared_ptr<Incarnation> incarnation);
-  bool HasRoom(const std::shared_ptr<Incarnation>& incarnation) const;
+  // Has `worker` serve session `id`. A shared worker gets `socket_to_send`,
+  // which is empty for others.
   Result<Placed> Adopt(uint64_t id, std::shared_ptr<Worker> worker,
                        ipc::UniqueFd socket,
                        const ipc::UniqueFd& socket_to_send);
@@ -143,6 +137,7 @@ class Workers {
     if (keeps_spare_) spare_.Prepare(memory, std::move(incarnation));
   }
   void Kill(Incarnation& incarnation, Incarnation::Worker process);
+  // Notes that a session of the worker has ended; kills it after the last one.
   void Release(const std::shared_ptr<Worker>& worker);
 
   const std::string backend_;
@@ -150,15 +145,13 @@ class Workers {
   const bool keeps_spare_;
   records::KilledWorkers& killed_;
   const sandbox::TaskLimits& task_limits_;
-  // When workers that had more than their share of the tasks had ended.
+  // The time at which workers with more than their share of the tasks had
+  // ended.
   std::optional<std::chrono::steady_clock::time_point> made_room_;
   std::map<uint64_t, std::shared_ptr<Worker>> sessions_;
-  uint32_t placing_ = 0;
-  // The shared worker that takes further sessions; null if there is none.
-  std::shared_ptr<Worker> shared_;
-  kj::Maybe<kj::ForkedPromise<Status>> sharing_;
-  bool is_sharing_ = false;
-  // The last member: its promises use the others.
+  uint32_t placing_ = 0;  // sessions that have no worker yet
+  // The last members: their promises use the others.
+  SharedWorker shared_;
   SpareWorker spare_;
 };
 

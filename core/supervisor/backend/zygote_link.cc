@@ -71,7 +71,8 @@ kj::Promise<void> ZygoteLink::Serve() {
         const Status status = received ? OnEvent(**received)
                                        : FromIpc(std::move(received).error());
         if (!status.ok()) {
-          // The kernel may lack memory for what the zygote sent.
+          // kResourceExhausted: the kernel lacked memory for the zygote's
+          // message.
           Kill(status.code() == Code::kResourceExhausted
                    ? Code::kResourceExhausted
                    : Code::kBackendMisbehaved,
@@ -94,7 +95,7 @@ Status ZygoteLink::OnEvent(ipc::ReceivedMessage& message) {
         if (readiness_.known() || readiness_.said_ready()) {
           return Misbehaved("said twice whether it is ready");
         }
-        readiness_.SayReady();
+        readiness_.NoteReady();
         readiness_.Check(pidfd_.get(), lacks_listener());
         return Status();
       case schema::ZygoteEvent::FAILED:
@@ -130,8 +131,8 @@ Status ZygoteLink::OnFailed(schema::Failure::Reader failed_untrusted) {
   if (readiness_.known() || readiness_.said_ready()) {
     return Misbehaved("said twice whether it is ready");
   }
-  // Before it has given up its listener the zygote is our own code: it could
-  // not send the listener.
+  // Before the zygote hands over its listener, it runs only our own code. That
+  // is believed: for lack of resources, it could not send the listener.
   readiness_.Fail(
       Status(lacks_listener() && failed_untrusted.getCode() ==
                                      schema::ErrorCode::RESOURCE_EXHAUSTED
@@ -149,8 +150,8 @@ void ZygoteLink::OnStarted(pid_t inner_pid, ipc::UniqueFd pidfd) {
 }
 
 void ZygoteLink::Kill(Code code, std::string reason) {
-  // Set before the reaper reports the SIGKILL, which would otherwise look like
-  // one that others sent.
+  // The reason is set before the reaper reports the SIGKILL, which would
+  // otherwise look like a SIGKILL of others.
   end_ = std::move(reason);
   killed_for_ = code;
   if (pidfd_) Signal(SIGKILL);
@@ -178,15 +179,15 @@ void ZygoteLink::Signal(int signal) {
 }
 
 void ZygoteLink::OnExited(blame::ProcessExit exit) {
-  // A zygote is in stage 1. The stage was known by the number of filters, and
-  // vendor code may have added filters of its own.
+  // A zygote is always in stage 1. ToProcessExit() derived the stage from the
+  // number of filters, and vendor code may have added its own.
   if (exit.violation) exit.stage = 1;
   exit_ = blame::ToReport(exit);
   lost_ = end_.empty() && blame::IsForeignKill(exit);
   alive_ = false;
   if (readiness_.known() || heard_out_) return OnGone();
-  // What the zygote said last, such as why it cannot load, may still be in its
-  // socket, and explains more than the exit status.
+  // The last message of the zygote, such as why it cannot load, may still be in
+  // its socket. It explains more than the exit status.
   tasks_.add(
       timer_.afterDelay(ReaperLink::kPatience).then([this] { OnGone(); }));
 }

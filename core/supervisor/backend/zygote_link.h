@@ -31,9 +31,11 @@ namespace bulkhead::backend {
 // The zygote of one incarnation as bulkheadd sees it, from its start to its
 // end: what it says, whether it can be used, and how it ended.
 //
-// The zygote has run vendor code by the time it says that it is ready, so it is
-// not trusted, and is checked at that point (readiness.h). Each of its messages
-// must be in turn; a message out of turn ends the zygote.
+// When the zygote says that it is ready, it has run vendor code. So it is not
+// trusted, and is checked at that point (readiness.h). Each of its messages
+// must be in turn; a message out of turn ends the zygote. With
+// Forbidden::kNotify, the first message hands over the listener of its seccomp
+// filter: the descriptor on which the kernel asks bulkheadd about system calls.
 //
 // Owned by Incarnation, which learns from the reaper which process the zygote
 // is and how it ended. Bound to the event loop's thread.
@@ -41,12 +43,13 @@ class ZygoteLink {
  public:
   class Listener {
    public:
-    // Answers to requests for clones; if one fails, the zygote is ended.
+    // Called with the zygote's answers to requests for clones. If a call fails,
+    // the zygote is ended.
     virtual Status OnCloned(ipc::schema::Cloned::Reader cloned_untrusted) = 0;
     virtual Status OnCloneFailed(
         ipc::schema::CloneFailed::Reader failed_untrusted) = 0;
-    // The zygote has ended or was killed. Whoever waits for a clone gets
-    // `lost`.
+    // Called when the zygote has ended or was killed. Callers that wait for a
+    // clone get `lost`.
     virtual void OnZygoteGone(const Status& lost) = 0;
 
    protected:
@@ -73,37 +76,36 @@ class ZygoteLink {
     return socket_.Send(message, descriptors);
   }
 
-  // The reaper has named the process. `pidfd` may be empty.
+  // Learns from the reaper which process the zygote is. `pidfd` may be empty.
   void OnStarted(pid_t inner_pid, ipc::UniqueFd pidfd);
-  // The reaper reports how the process ended.
+  // Learns from the reaper how the process ended.
   void OnExited(blame::ProcessExit exit);
-  // Fails the start, through nobody's fault.
+  // Fails the start because of `why`, which is nobody's fault.
   void OnStarved(Status why) { readiness_.Fail(std::move(why)); }
-  // The reaper is gone, and the zygote with it.
+  // Learns that the reaper is gone, and the zygote with it.
   void OnReaperGone(const std::optional<blame::ProcessExit>& reaper);
 
   // Ends the zygote. Operators get `reason`; callers that wait for a clone get
   // `code`.
   void Kill(Code code, std::string reason);
-  // Says that the zygote's end, which is about to come, is nobody's fault.
+  // Notes that the zygote's end, which is about to come, is nobody's fault.
   void Excuse(std::string reason);
-  // Stops and continues the process.
+  // Stop and continue the process.
   void Stop();
   void Continue();
 
-  // Gives a worker its descriptors once it waits for them.
+  // See ViolationWatch::Give().
   void Give(pid_t pid, sandbox::ExpectedCalls::WorkerDescriptors descriptors) {
     violations_->Give(pid, std::move(descriptors));
   }
-  // Returns the system call for which the kernel killed `pid`, if any, and
-  // forgets it.
+  // See ViolationWatch::Take().
   std::optional<sandbox::Violation> TakeViolation(pid_t pid) {
     return violations_ ? violations_->Take(pid) : std::nullopt;
   }
 
   bool alive() const { return alive_; }
-  // Returns whether the zygote runs. Asks the kernel too: its end may not have
-  // been reported yet.
+  // Returns whether the zygote runs. Asks the kernel too, since the reaper may
+  // not have reported the end yet.
   bool runs() const;
   bool stopped() const { return stopped_; }
   bool lost() const { return lost_; }
@@ -111,8 +113,8 @@ class ZygoteLink {
   void set_declined(bool declined) { readiness_.set_declined(declined); }
   // Returns whether the listener of the filter was handed over.
   bool has_listener() const { return violations_ != nullptr; }
-  // Returns whether the zygote still owes that listener. Its first message
-  // brings the listener; no other message brings a descriptor.
+  // Returns whether the zygote has yet to hand over that listener. No message
+  // but its first may bring a descriptor.
   bool lacks_listener() const {
     return forbidden_ == sandbox::Forbidden::kNotify && !violations_;
   }
@@ -124,14 +126,18 @@ class ZygoteLink {
   ExitReport report() const;
   kj::Promise<void> WhenGone() { return gone_.addBranch(); }
 
-  // Returns kBackendMisbehaved for what a zygote did.
+  // Returns kBackendMisbehaved. `what` says what the zygote did, as a verb
+  // ("sent an unknown message").
   static Status Misbehaved(const std::string& what);
 
  private:
+  // Handle the messages of the zygote; a failure ends it.
   Status OnEvent(ipc::ReceivedMessage& message);
   Status OnLocked(ipc::ReceivedMessage& message);
   Status OnFailed(ipc::schema::Failure::Reader failed_untrusted);
   void Signal(int signal);
+  // Reports the end of the zygote to all who wait. Callers that wait for a
+  // clone get `code`.
   void OnGone(Code code = Code::kBackendLost);
 
   kj::UnixEventPort& port_;
@@ -153,8 +159,8 @@ class ZygoteLink {
   bool heard_out_ = false;
   std::optional<CrashClaim> claim_;
   std::optional<ExitReport> exit_;
-  std::string end_;  // in words; empty while it lives
-  std::optional<Code> killed_for_;
+  std::string end_;  // the end in words; empty while the zygote lives
+  std::optional<Code> killed_for_;  // set by Kill()
   kj::PromiseFulfillerPair<void> going_ = kj::newPromiseAndFulfiller<void>();
   kj::ForkedPromise<void> gone_ = going_.promise.fork();
 };

@@ -146,7 +146,7 @@ bool Blame::QuarantineIsOver() const {
 }
 
 void Blame::Forgive() {
-  // Before the record is removed: a hash that is under way would write it anew.
+  // Cancels a hash that is under way, which would write the record again.
   recording_ = kj::READY_NOW;
   // If the record cannot be removed, the next start compares it again.
   (void)records_.Lift(subject_.DescribeObject().path);

@@ -36,9 +36,9 @@ Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
   }
   // A process of a backend cannot stop itself or another one.
   if (observed == HostObservation::kFoundStopped) return Culprit::kNobody;
-  // Another program did that, not the file: the sandbox keeps the backend from
-  // it. If it could, it would gain no more restarts than by a SIGKILL, and none
-  // before it has media.
+  // Another program sent the signal: the sandbox keeps the backend from sending
+  // it. A backend that could would gain only restarts that are not counted, as
+  // by a SIGKILL, and none before it has media.
   if (died && met_media && exit.kind == ProcessExit::Kind::kSignaled &&
       IsRequestToEnd(exit.value)) {
     return Culprit::kNobody;
@@ -48,7 +48,7 @@ Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
   if (died && exit.kind == ProcessExit::Kind::kExited) {
     if (SaysDeviceLost(exit)) {
       if (exit.device_found_lost && exit.has_devices) return Culprit::kDevice;
-      // Of several inputs that lost it together, nobody knows which did it.
+      // If several inputs lost the device together, nobody knows which did it.
       return exit.has_devices && !exit.device_lost_by_others ? Culprit::kInput
                                                              : Culprit::kBreach;
     }

@@ -9,17 +9,19 @@ namespace bulkhead::blame {
 
 // The party to blame for the end of a process. Each culprit except kNobody and
 // kBreach has a counter and a limit of its own. So a file that kills its worker
-// is not counted against the backend, and a card that fell off the bus is
-// counted against neither the file nor the backend.
+// is not counted against the backend. A card that fell off the bus is counted
+// against neither the file nor the backend.
 enum class Culprit : uint8_t {
-  kNobody,   // a SIGKILL sent by others, or the end of a zygote or of bulkheadd
+  kNobody,   // a SIGKILL sent by others, or an end together with the zygote or
+             // with bulkheadd
   kInput,    // counted by input and position, in InputDeaths
-  kBackend,  // died or broke the protocol without media, or dies on our own
-  kDevice,   // was lost, or its enumeration crashed or hung
-  kStart,    // the zygote, or the enumeration of no granted device, crashed,
-             // hung or broke the protocol while starting
-  kBreach,   // broke the protocol or the C ABI with media, or said that it
-             // failed: the backend's doing, for which nothing is counted
+  kBackend,  // died or broke the protocol without media, or fails known clips
+  kDevice,   // was lost, or the worker that counted granted devices crashed or
+             // hung
+  kStart,    // the zygote, or the worker that counted devices without granted
+             // nodes, crashed, hung or broke the protocol during a start
+  kBreach,   // broke the protocol or the C ABI with media, or said that the
+             // backend failed: the backend's fault, but nothing is counted
 };
 
 // A host's observation of a worker that ended. Only the host knows the reason
@@ -31,37 +33,38 @@ enum class HostObservation : uint8_t {
   kBrokeProtocol,   // killed by the host: a message violated the protocol
 };
 
-// Returns whether a worker said through the backend's interface that its device
-// is lost, and ended as workers do then.
+// Returns whether a worker said that its device is lost (BULKHEAD_DEVICE_LOST
+// of the C ABI), and then ended with the exit status for that.
 bool SaysDeviceLost(const ProcessExit& exit);
 
-// Returns whose fault the end of a session's worker was. `met_media` says
-// whether the worker had been given the input; before that no input can be to
-// blame.
+// Returns whose fault the end of a session's worker was. `met_media`: true if
+// the worker had been given the input. The first rule that fits decides:
 //
-// - kNobody: a SIGKILL that bulkheadd did not send, a worker that another
-//   process had stopped, an end that nobody can explain, an end together with
-//   the zygote, and the death of a worker that served several sessions. Those
-//   sessions are replayed in workers of their own, where the guilty input kills
-//   only its own worker.
-//   The same holds for what ends while the backend's tasks are used up.
-// - kDevice: the backend was granted device nodes, the worker said through the
-//   backend's interface that the device is lost, and ended, and processes
-//   without media found it lost as well. Where they did not, the input is to
-//   blame: a file may make the worker say so, or the device fail for itself. If
-//   other sessions lost it at the same time, it is a breach.
-// - kBackend: the worker ended, missed a deadline or broke the protocol before
-//   it was given media. A worker that ends or is late with media counts against
-//   the input.
-// - kBreach: the worker broke the protocol, or reported that its backend broke
-//   the C ABI, after it was given media. The file is not to blame: a backend
-//   has to take any file. Nor is the backend punished: a file may have taken
-//   the worker over. Every session reads what the backend did. The same holds
-//   for a worker that said through the backend's interface that the backend
-//   failed, or that a device is lost which the backend was not granted.
+// 1. kInput: bulkheadd ended a worker of one session with media, since it had
+//    more than its share of the backend's tasks.
+// 2. kNobody: the worker ended by a SIGKILL that Bulkhead did not send, in an
+//    unknown way, or with its zygote; or it had served several sessions. These
+//    are replayed in workers of their own, so the guilty input kills only one.
+// 3. kNobody: the worker ended or was late while the backend's tasks were used
+//    up; or another process had stopped it; or, with media, another program
+//    sent it a signal that no fault raises (SIGTERM).
+// 4. kBackend: the worker had no media.
+// 5. kBreach: the worker broke the protocol, or reported that its backend broke
+//    the C ABI. The file is not to blame: a backend has to withstand any file.
+//    Nor is the backend punished: a file may have taken the worker over. Every
+//    session gets an error that says what the backend did.
+// 6. The worker said through the C ABI that its device is lost, and ended:
+//    - kDevice: device nodes were granted, and processes without media found
+//      the device lost as well.
+//    - kInput: they did not find it lost. A file may make the worker say so, or
+//      make the device fail for this worker alone.
+//    - kBreach: they did not, and other sessions lost the device at the same
+//      time; or no device nodes were granted.
+// 7. kBreach: the worker said through the C ABI that the backend failed.
+// 8. kInput: any other end, and a missed deadline.
 //
-// A death that this function blames on the input, or a breach, may later be
-// blamed on the backend: see suspects.h.
+// A death for which this function names kInput or kBreach may still be blamed
+// on the backend: see suspects.h.
 Culprit CulpritOf(const ProcessExit& exit, HostObservation observed,
                   bool met_media);
 

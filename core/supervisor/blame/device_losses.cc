@@ -9,10 +9,11 @@ void DeviceLosses::Lost(const std::string& device, const std::string& input,
                         Time opened, Time now) {
   const auto [losses, first] =
       losses_.try_emplace(device, Losses{make_policy_(), now, {}});
-  // The last place is never emptied: it stands for all further inputs.
+  // The empty name takes the last place. It stands for all further inputs and
+  // is never removed.
   std::set<std::string>& inputs = losses->second.inputs;
   inputs.insert(inputs.size() + 1 < kMaxInputs ? input : std::string());
-  // This session lost the device together with one that was counted.
+  // This session lost the device together with a session that was counted.
   if (!first && opened <= losses->second.latest) return;
   losses->second.latest = now;
   (void)losses->second.policy.Failed(Culprit::kDevice, now);

@@ -12,17 +12,17 @@
 
 namespace bulkhead::blame {
 
-// Counts how often the devices of a backend were lost, and makes sessions wait
-// before such a device is asked for again.
+// Counts how often the devices of a backend were lost, and says how long
+// sessions must not use such a device.
 //
 // A card that falls off the bus ends every session on it at the same time. That
 // is one loss: a session that was opened before the latest loss adds nothing.
-// The losses of a device are forgiven once every input that lost the device has
-// got a frame from it. A frame of another input proves nothing: one file may
-// make the device fail each time, and the others not.
+// The losses of a device are forgiven once every input that lost it has got a
+// frame from it. A frame of another input proves nothing: one file may make the
+// device fail each time, and the others not.
 //
-// Bounded: kMaxInputs for each device; a device that further inputs lose is
-// forgiven by time alone.
+// Bounded: a device has at most kMaxInputs inputs. If more inputs have lost it,
+// only time ends its wait, not frames.
 //
 // Times are monotonic. Not thread-safe.
 class DeviceLosses {
@@ -40,9 +40,9 @@ class DeviceLosses {
   // `opened`.
   void Lost(const std::string& device, const std::string& input, Time opened,
             Time now);
-  // Says that a session on `input` got a frame from `device`.
+  // Notes that a session on `input` got a frame from `device`.
   void Delivered(const std::string& device, const std::string& input);
-  // Returns how long `device` must not be asked for; zero if it may be used.
+  // Returns how long `device` must not be used; zero if it may be used.
   std::chrono::nanoseconds TimeLeft(const std::string& device, Time now) const;
   void Forget() { losses_.clear(); }
 
@@ -50,7 +50,8 @@ class DeviceLosses {
   struct Losses {
     RestartPolicy policy;
     Time latest;
-    std::set<std::string> inputs;  // those that got no frame since
+    // The inputs that lost the device and have got no frame from it since.
+    std::set<std::string> inputs;
   };
 
   const MakePolicy make_policy_;

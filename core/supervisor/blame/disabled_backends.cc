@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxNameBytes = 4'096;
 
-// A name of a backend may have characters that a file's may not.
+// A name of a backend may have characters that the name of a file may not.
 std::string NameOf(const std::string& backend) {
   Digest digest(HashAlgorithm::kSha256);
   digest.Append(backend);

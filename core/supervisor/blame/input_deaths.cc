@@ -23,7 +23,8 @@ uint32_t InputDeaths::Died(const std::string& input, InputPosition position,
 }
 
 void InputDeaths::Delivered(const std::string& input, InputPosition position) {
-  records_.erase({input, InputPosition()});
+  const InputPosition opening;
+  records_.erase({input, opening});
   records_.erase({input, position});
 }
 
@@ -31,7 +32,8 @@ std::vector<PoisonedPosition> InputDeaths::Refused(const std::string& input,
                                                    Time now) {
   DropOld(now);
   std::vector<PoisonedPosition> refused;
-  for (auto at = records_.lower_bound({input, InputPosition()});
+  const InputPosition first;  // the opening is the least position
+  for (auto at = records_.lower_bound({input, first});
        at != records_.end() && at->first.first == input; ++at) {
     if (at->second.record.deaths >= attempts_) {
       refused.push_back(at->second.record);

@@ -19,15 +19,13 @@ namespace bulkhead::blame {
 //
 // After `attempts` deaths at one position, the input is poisoned there: further
 // sessions are refused at that position for kLifetime, which costs no worker. A
-// frame delivered at the position acquits the input. Blame owns the counts, so
-// the counts end with the backend object (when the files of the backend change)
-// or by Forget().
+// frame delivered at the position acquits the input. Owned by Blame, so the
+// counts end with the backend (when its files change) or by Forget().
 //
-// An input is a key that the host derives from the file's identity and from the
-// options that decide how the file is decoded, since another option may avoid
-// the crash.
+// An input is a key that the host (the application's library) derives from the
+// identity of the file and the options that may matter for a crash.
 //
-// Bounded: beyond kMaxPositions the oldest entry is forgotten. Times are
+// Bounded: keeps the kMaxPositions entries with the latest deaths. Times are
 // monotonic. Not thread-safe.
 class InputDeaths {
  public:

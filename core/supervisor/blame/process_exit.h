@@ -8,17 +8,18 @@
 
 namespace bulkhead::blame {
 
-// Describes how a process of a backend ended, as trusted parties saw it: its
-// reaper reports the wait status, and bulkheadd itself names the forbidden
-// system call where the kernel reported it. A value.
+// Describes how a process of a backend ended, as trusted parties saw it: the
+// reaper reports the wait status, and bulkheadd knows the forbidden system call
+// if the kernel reported it. A plain value; fields that begin with `says_` are
+// claims of the worker.
 struct ProcessExit {
   enum class Kind {
-    kRunning,
-    kUnknown,
-    kExited,
-    kSignaled,
-    kViolation,
-    kOutOfMemory,
+    kRunning,      // has not ended
+    kUnknown,      // ended, but nobody knows how
+    kExited,       // called exit()
+    kSignaled,     // died of a signal
+    kViolation,    // was killed for a forbidden system call
+    kOutOfMemory,  // was killed since its cgroup had no memory left
   };
   Kind kind = Kind::kRunning;
   // The exit status or the signal, depending on `kind`.
@@ -31,13 +32,14 @@ struct ProcessExit {
   bool zygote_alive = false;
   // True if the backend was granted device nodes, so that it can lose a device.
   bool has_devices = false;
-  // True if the worker said before it ended that its device is lost, or that
-  // its backend failed. Set by whoever has the worker's last message.
+  // True if the worker said before it ended that its device is lost. Set by
+  // ExitJudge, as says_backend_failed below.
   bool says_device_lost = false;
   // True if processes without media found that device lost as well.
   bool device_found_lost = false;
   // True if other sessions lost the device at the same time.
   bool device_lost_by_others = false;
+  // True if the worker said before it ended that its backend failed.
   bool says_backend_failed = false;
   // True if bulkheadd ended the worker because it had more than its share of
   // the backend's tasks, and others had none.
@@ -47,12 +49,12 @@ struct ProcessExit {
   // True if the worker served several sessions, so that nobody knows which
   // input ended the worker.
   bool shared = false;
-  // True if another session of the same worker heard of this exit already.
+  // True if another session of this worker has already learned of this exit.
   bool told = false;
 };
 
 // Converts a wait status. `violation` is the forbidden system call for which
-// the kernel killed the process, if any.
+// the process was killed, if any.
 ProcessExit ToProcessExit(int wait_status,
                           std::optional<sandbox::Violation> violation);
 

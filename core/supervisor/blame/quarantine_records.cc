@@ -82,9 +82,9 @@ std::optional<QuarantineRecord> ReadRecord(const StateDirectory& directory,
   return text ? Parse(*text) : std::nullopt;
 }
 
-void RemoveOutdated(const StateDirectory& directory,
-                    const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
+void RemoveOutdated(const StateDirectory& directory) {
+  for (const std::string& name :
+       directory.List(kPrefix, QuarantineRecords::kMaxRecords)) {
     const auto record = ReadRecord(directory, name);
     if (!record || !MayHold(*record)) (void)directory.Remove(name);
   }
@@ -128,28 +128,31 @@ std::optional<QuarantineRecord> QuarantineRecords::Find(
 
 Status QuarantineRecords::Add(const QuarantineRecord& record) {
   if (directory_.empty()) return Status();
-  const auto add = [&]() -> Status {
-    const std::string text = ToText(record);
-    const auto read_again = Parse(text);
-    if (!read_again || read_again->path != record.path) {
-      return Status(Code::kUnsupported, "its path is not text");
-    }
-    ASSIGN_OR_RETURN(const StateDirectory directory,
-                     StateDirectory::OpenOrCreate(directory_));
-    const auto list = [&] { return directory.List(kPrefix, kMaxRecords); };
-    if (list().size() >= kMaxRecords) RemoveOutdated(directory, list());
-    if (list().size() >= kMaxRecords) {
-      return Status(Code::kResourceExhausted,
-                    "there are too many records in " + directory_);
-    }
-    return directory.Write(NameOf(record.path), text);
-  };
-  Status added = add();
+  Status added = Write(record);
   if (!added.ok()) {
     Note(record.path,
          "its quarantine is forgotten with this process: " + added.message());
   }
   return added;
+}
+
+Status QuarantineRecords::Write(const QuarantineRecord& record) const {
+  const std::string text = ToText(record);
+  const auto read_again = Parse(text);
+  if (!read_again || read_again->path != record.path) {
+    return Status(Code::kUnsupported, "its path is not text");
+  }
+  ASSIGN_OR_RETURN(const StateDirectory directory,
+                   StateDirectory::OpenOrCreate(directory_));
+  const auto count = [&] {
+    return directory.List(kPrefix, kMaxRecords).size();
+  };
+  if (count() >= kMaxRecords) RemoveOutdated(directory);
+  if (count() >= kMaxRecords) {
+    return Status(Code::kResourceExhausted,
+                  "there are too many records in " + directory_);
+  }
+  return directory.Write(NameOf(record.path), text);
 }
 
 Status QuarantineRecords::Lift(const std::string& path) {

@@ -12,9 +12,9 @@
 
 namespace bulkhead::blame {
 
-// Says why a backend's object must not be started, and identifies the object by
-// path, size, time of modification and contents. The object was started with
-// the libraries that were installed then.
+// A record of why a vendor's shared object must not be started. It is about an
+// object of this path, size, time of modification and contents, on a machine
+// whose libraries have not changed since.
 struct QuarantineRecord {
   std::string backend;
   std::string path;  // absolute
@@ -29,13 +29,13 @@ struct QuarantineRecord {
   bool operator==(const QuarantineRecord&) const = default;
 };
 
-// Returns when libraries were last installed or removed: the time of the
-// dynamic linker's cache. A backend that failed for want of a library is worth
-// another try afterwards.
+// Returns when libraries were last installed or removed: the time of
+// modification of the dynamic linker's cache; 0 if there is none. A backend
+// that lacked a library is worth another try afterwards.
 int64_t LibrariesChangedNs();
 
-// Returns whether the record is about this object and the installed libraries,
-// as far as can be known without reading the object.
+// Returns whether the record may still hold: the file at its path has its size
+// and time, and no libraries have changed. Does not compare the contents.
 bool MayHold(const QuarantineRecord& record);
 
 // Stores the quarantined objects in the state directory, one file for each
@@ -43,8 +43,7 @@ bool MayHold(const QuarantineRecord& record);
 //
 // A record holds for an object of the same path, size, time and contents, as
 // long as no library is installed. The caller compares these properties, since
-// reading the contents takes time, and lifts a record that does not hold any
-// more.
+// reading the contents takes time, and calls Lift() for an outdated record.
 //
 // Without a usable directory no record is kept, and diagnostics() says why.
 // Bounded: once there are kMaxRecords, records of objects that have changed are
@@ -58,9 +57,11 @@ class QuarantineRecords {
   explicit QuarantineRecords(std::string directory)
       : directory_(std::move(directory)) {}
 
+  // Returns the record of the object at `path`, which the caller compares.
   std::optional<QuarantineRecord> Find(const std::string& path);
+  // Writes the record. OK without a directory.
   Status Add(const QuarantineRecord& record);
-  // Returns the records of all objects that may hold.
+  // Returns all records that may hold (MayHold).
   std::vector<QuarantineRecord> All() const;
   // Removes the record of `path`. OK if there is none.
   Status Lift(const std::string& path);
@@ -68,10 +69,12 @@ class QuarantineRecords {
   // Returns whether there were any.
   bool LiftNamed(const std::string& name);
 
-  // Returns the latest few problems met since construction.
+  // Returns the latest problems with the directory or its files, at most 16.
   const Diagnostics& diagnostics() const { return diagnostics_; }
 
  private:
+  Status Write(const QuarantineRecord& record) const;
+  // Adds a problem to diagnostics().
   void Note(const std::string& file, const std::string& message);
 
   const std::string directory_;

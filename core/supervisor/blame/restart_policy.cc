@@ -7,6 +7,8 @@
 namespace bulkhead::blame {
 namespace {
 
+// Returns the place among the counters: the enumerators kBackend, kDevice and
+// kStart follow each other.
 size_t IndexOf(Culprit culprit) {
   return static_cast<size_t>(culprit) - static_cast<size_t>(Culprit::kBackend);
 }
@@ -40,7 +42,7 @@ void RestartPolicy::Declined(Time now) {
 
 void RestartPolicy::Forget() {
   for (Counter& counter : counters_) counter.failures.clear();
-  row_ = 0;
+  failures_since_healthy_ = 0;
   retry_at_ = Time::min();
   ready_since_ = Time::max();
 }
@@ -56,7 +58,8 @@ void RestartPolicy::ForgiveIfHealthy(Time now) {
 
 void RestartPolicy::BackOff(Time now) {
   const double grown =
-      limits_.first_backoff.count() * std::pow(limits_.backoff_factor, row_++);
+      limits_.first_backoff.count() *
+      std::pow(limits_.backoff_factor, failures_since_healthy_++);
   retry_at_ = now + Lengthened(std::min<double>(
                         grown, limits_.longest_backoff.count()));
 }

@@ -37,10 +37,13 @@ struct RestartLimits {
 // Decides when a backend that failed may be started again, and when it is to be
 // quarantined.
 //
-// The backoff grows geometrically with each failure since the backend was last
-// healthy. Too many failures of the backend or of its start lead to quarantine.
-// Too many failures of its device only make the backoff the longest one, since
-// the files may work with another card or driver.
+// The backoff after the n-th failure since the backend was last healthy is
+//
+//   min(first_backoff * backoff_factor^(n - 1), longest_backoff)
+//
+// with a random extension. Too many failures of the backend or of its start
+// lead to quarantine. Too many failures of its device only lead to the longest
+// backoff, since the files may work with another card or driver.
 //
 // Pure: reads neither a clock nor a random device; both are passed in. Times
 // are monotonic, so nothing happens when the wall clock jumps, and a failure
@@ -58,15 +61,17 @@ class RestartPolicy {
   // kStart.
   Verdict Failed(Culprit culprit, Time now);
   // Begins a backoff without counting a failure, since the backend itself said
-  // why it cannot be started, for instance for lack of a library.
+  // why it cannot be started, for instance because it lacks a library.
   void Declined(Time now);
   void BecameReady(Time now) { ready_since_ = now; }
+  // Forgets all failures and ends the backoff.
   void Forget();
 
   bool backs_off(Time now) const { return now < retry_at_; }
+  // Returns when the backoff ends; Time::min() if there was none.
   Time retry_at() const { return retry_at_; }
-  // Returns the number of failures that were within the window of the counter
-  // of `culprit` when the last failure was counted.
+  // Returns the number of failures of `culprit` within FailureLimit::within
+  // before its last failure, this one included.
   uint32_t failures(Culprit culprit) const;
 
  private:
@@ -76,15 +81,18 @@ class RestartPolicy {
     bool Count(const FailureLimit& limit, Time now);
   };
 
+  // Forgets all failures if the backend was ready for RestartLimits::healthy
+  // before this one.
   void ForgiveIfHealthy(Time now);
   void BackOff(Time now);
   const FailureLimit& LimitOf(Culprit culprit) const;
+  // Returns the backoff with a random extension.
   std::chrono::nanoseconds Lengthened(double milliseconds);
 
   const RestartLimits limits_;
   const Random random_;
   std::array<Counter, 3> counters_;  // backend, device, start
-  uint32_t row_ = 0;                 // failures since the backend was healthy
+  uint32_t failures_since_healthy_ = 0;
   Time retry_at_ = Time::min();
   // Time::max() if the backend has not been ready since its last failure.
   Time ready_since_ = Time::max();

@@ -7,20 +7,21 @@
 
 namespace bulkhead::blame {
 
-// Decides when a backend, rather than its inputs, is to be suspected.
+// Decides when to suspect a backend, and not its inputs, of the deaths of its
+// workers.
 //
 // One input that kills workers is a poisoned input (input_deaths.h). When
-// kTooMany different inputs in a row have killed workers of one backend, and no
-// session got a frame in between, the backend may be unable to decode any
-// input. The deaths alone do not prove that: a directory full of damaged files
-// looks the same. So the backend is put on trial: it decodes a clip that is
-// known to be good (health_check.h), which costs an honest backend one worker.
+// kTooMany different inputs in a row have killed workers, without a frame in
+// between, the backend may be unable to decode any input. The deaths alone do
+// not prove that: a directory full of damaged files looks the same. So the
+// backend is put on trial: it is started once more and decodes clips that are
+// known to be good (health_check.h).
 //
 //     if (suspects.convicted()) return Culprit::kBackend;
 //     if (suspects.Died(input)) BeginTrial();  // ends by calling Judge()
 //
-// Every later death of a convicted backend's workers is the backend's own
-// fault, until the backend delivers a frame.
+// After a conviction, every death of a worker is the backend's own fault, until
+// the backend delivers a frame.
 //
 // Pure and bounded: at most kTooMany inputs are kept. Not thread-safe.
 class Suspects {

@@ -16,8 +16,8 @@ namespace {
 namespace schema = ipc::schema;
 using discovery::BackendCandidate;
 
-// More diagnostics than this say nothing new about a directory full of broken
-// packages.
+// Bounds the answer. Further diagnostics would say nothing new about a
+// directory full of broken packages.
 constexpr size_t kMaxDiagnostics = 1000;
 
 schema::Backend::State ToSchema(backend::BackendState state) {
@@ -91,7 +91,8 @@ void Describe(const backend::Backend& backend, const std::string& notice,
   FillTexts(granted, out.initGranted(static_cast<unsigned>(granted.size())));
 }
 
-// Returns everything that is wrong, except with what one backend was granted.
+// Returns all problems, except with the grants of one backend: those are added
+// where the backend is described.
 Diagnostics Problems(const Catalog& catalog,
                      const backend::StartContext& context) {
   Diagnostics found = catalog.discovery().diagnostics;

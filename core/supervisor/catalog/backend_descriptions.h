@@ -7,8 +7,8 @@
 
 namespace bulkhead::catalog {
 
-// Describes the backends as they were found at the last look, and what is wrong
-// with them and with the places that were searched.
+// Describes for operators the backends that the last search found, the
+// directories that it searched, and the problems of both.
 void DescribeBackends(const Catalog& catalog,
                       const backend::StartContext& context,
                       ipc::schema::Backends::Builder out);

@@ -10,7 +10,7 @@ namespace {
 
 using discovery::BackendCandidate;
 
-// sandbox::OutsideId gives only so many different uids.
+// The number of different uids that sandbox::OutsideId gives.
 constexpr unsigned kNumbers = 32;
 
 // Returns whether both are the same backend of the same distribution, perhaps
@@ -28,7 +28,8 @@ void BackendRoster::Update(
     discovery::Discovery latest,
     const std::function<bool(const std::string&)>& is_silent) {
   std::vector<Entry> entries;
-  // An entry that is taken has no backend any more.
+  // Moves the old entry of a candidate out of entries_, where an entry without
+  // a backend remains.
   const auto take = [&](const BackendCandidate& candidate) {
     const auto known =
         std::find_if(entries_.begin(), entries_.end(), [&](const Entry& other) {
@@ -39,11 +40,12 @@ void BackendRoster::Update(
   };
   for (BackendCandidate& candidate : latest.backends) {
     Entry known = take(candidate);
-    // Before the old backend changes its state.
+    // Asked now, because FilesChanged() below changes the state.
     const bool disabled =
         known.backend && known.backend->lifecycle().disabled();
     if (known.backend && (known.backend->candidate() == candidate ||
                           !known.backend->lifecycle().FilesChanged())) {
+      // The backend stays, so discovery_ gets the files that it was made from.
       known.present = candidate;
       candidate = known.backend->candidate();
     } else {
@@ -55,6 +57,8 @@ void BackendRoster::Update(
     }
     entries.push_back(std::move(known));
   }
+  // Entries that are left have no candidate: their files were removed or could
+  // not be read.
   for (Entry& removed : entries_) {
     if (!removed.backend) continue;
     const bool silent = is_silent(removed.backend->candidate().directory);

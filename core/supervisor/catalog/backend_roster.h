@@ -21,8 +21,8 @@ namespace bulkhead::catalog {
 
 using BackendPointer = std::shared_ptr<backend::Backend>;
 
-// The last attempt to replace a running backend by one from the present files
-// (hot_reload.h).
+// The last attempt to replace a running backend by a successor: a new backend
+// from the files that are installed now (hot_reload.h).
 struct ReloadAttempt {
   discovery::BackendCandidate files;
   BackendPointer successor;  // null once the attempt is over
@@ -30,65 +30,70 @@ struct ReloadAttempt {
   std::optional<kj::ForkedPromise<Status>> outcome;
 };
 
-// The backends that this bulkheadd has, each in the place that its candidate
-// has in the order of precedence. A backend that left its place drains: it ends
-// with its last session.
+// The list of the backends of this bulkheadd, in order of precedence: if two
+// backends have a device of the same name, the name alone means the device of
+// the first. A backend that loses its place in the list drains: it takes no new
+// sessions, and ends with its last one.
 //
-// A search (plugin_search.h) gives a place to each candidate:
+// Each search (plugin_search.h) finds candidates, which are distributions on
+// disk. Update() brings the list into their order:
 // - A backend that does not run is replaced by one from the new files.
-// - A backend that runs keeps its place, also if its files were removed.
+// - A backend that runs keeps its place, even if its files were removed.
 //
 // Bound to the event loop's thread; reads no file.
 class BackendRoster {
  public:
   struct Entry {
     BackendPointer backend;
-    // The present files; empty if they were removed.
+    // The files that are installed now; empty if they were removed.
     std::optional<discovery::BackendCandidate> present;
     ReloadAttempt attempt;
   };
 
-  // `context` and `keeper` must outlive this object, `tasks` must be destroyed
-  // before it.
+  // `context` and `keeper` must outlive this object; `tasks` must be destroyed
+  // before this object.
   BackendRoster(const backend::StartContext& context,
                 backend::BackendKeeper& keeper, kj::TaskSet& tasks)
       : context_(context), keeper_(keeper), tasks_(tasks) {}
 
-  // Takes what a search has found. A backend in a directory for which
-  // `is_silent` returns true keeps its files.
+  // Takes the result of a search. `is_silent` returns whether a directory was
+  // left out because it did not answer: its backends stay as they are.
   void Update(discovery::Discovery latest,
               const std::function<bool(const std::string&)>& is_silent);
-  // Makes a backend that has no place yet.
+  // Makes a backend, without giving it a place in the list.
   BackendPointer Make(const discovery::BackendCandidate& candidate);
-  // Gives the place of an entry to its successor.
+  // Gives the place of an entry to its successor. The old backend drains.
   void Succeed(Entry& entry, BackendPointer successor);
 
   std::vector<Entry>& entries() { return entries_; }
   const std::vector<Entry>& entries() const { return entries_; }
-  // The latest search. It has the backends of entries(), in that order.
+  // The result of the latest search. Its candidate i belongs to entry i.
   const discovery::Discovery& discovery() const { return discovery_; }
-  // Returns the entry of a backend in its place, or null.
+  // Returns the entry of the backend with that number, or null if the backend
+  // has no place.
   Entry* InPlace(unsigned number);
   const Entry* EntryOf(const backend::Backend& backend) const;
 
-  // Returns all backends; those that drain come last.
+  // Returns all backends; the draining ones come last.
   std::vector<BackendPointer> All() const;
+  // Returns the backends whose candidate is neither disabled nor broken.
   std::vector<BackendPointer> Usable() const;
   // Returns the backend that has `device`; see discovery::FindBackend.
   Result<BackendPointer> Find(const DeviceName& device) const;
-  // Returns the backend that has the device, if it serves now.
+  // Returns the backend of the device if it starts or is ready, else null.
   BackendPointer Serving(const DeviceName& device) const;
-  // Returns the backend of that name. If several have it, returns the usable
-  // one.
+  // Returns the backend called `name`. If there are several, returns the first
+  // usable one.
   Result<BackendPointer> Named(const std::string& name) const;
   // Returns the backend that serves the session, or null.
   BackendPointer OfSession(uint64_t session) const;
 
  private:
-  // Keeps a backend that left its place until its last session has ended.
+  // Keeps a backend that lost its place until its last session has ended.
   void Drain(BackendPointer old);
-  // Returns a number that gives the backend a uid of its own outside the
-  // sandbox (sandbox::OutsideId).
+  // Returns a number for a new backend. If possible, its uid outside the
+  // sandbox (sandbox::OutsideId), which depends on the number, then differs
+  // from the uids of all living backends.
   unsigned FreeNumber();
 
   const backend::StartContext& context_;
@@ -97,7 +102,7 @@ class BackendRoster {
   discovery::Discovery discovery_;
   std::vector<Entry> entries_;
   std::vector<BackendPointer> draining_;
-  // All that live, also those that have no place yet.
+  // All living backends, including those that have no place yet.
   std::vector<std::weak_ptr<backend::Backend>> made_;
   unsigned next_number_ = 0;
 };

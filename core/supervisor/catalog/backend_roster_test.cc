@@ -3,13 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "core/supervisor/health/health_check.h"
+#include "core/supervisor/backend/testing/idle_start_context.h"
 #include "core/supervisor/testing/test_loop.h"
 
 namespace bulkhead::catalog {
@@ -50,48 +48,7 @@ class BackendRosterTest : public testing::Test,
   }
 
   supervisor::TestLoop loop_;
-  grants::GrantReader grants_;
-  blame::QuarantineRecords quarantine_{""};
-  blame::DisabledBackends disabled_{""};
-  records::EventLog events_;
-  records::CrashRecorder crashes_{"", -1};
-  records::KilledWorkers killed_;
-  backend::EndingReapers ending_{loop_.port};
-  const health::HealthCheck health_{};
-  records::HostCounters counters_;
-  records::KeptCounts counts_;
-  std::map<std::string, bool> met_media_;
-  sandbox::HeldParts held_parts_;
-  const sandbox::TaskLimits task_limits_;
-  files::RemotePlaces places_{loop_.port};
-  const backend::StartContext context_{
-      .port = loop_.port,
-      .places = places_,
-      .application_pidfd = -1,
-      .reaper = {},
-      .worker = {},
-      .start_deadline = std::chrono::seconds(60),
-      .worker_deadline = std::chrono::seconds(60),
-      .attempts_per_position = 3,
-      .failures_per_backend = 3,
-      .tier = sandbox::Tier::kNone,
-      .own_uid = false,
-      .forbidden = sandbox::Forbidden::kKill,
-      .reads_memory = false,
-      .held_parts = held_parts_,
-      .task_limits = task_limits_,
-      .cgroup = {},
-      .grants = grants_,
-      .quarantine = quarantine_,
-      .disabled = disabled_,
-      .events = events_,
-      .crashes = crashes_,
-      .killed = killed_,
-      .ending = ending_,
-      .decoding = health_,
-      .counters = counters_,
-      .counts = counts_,
-      .met_media = met_media_};
+  const backend::IdleStartContext start_{loop_.port};
   NoKeeper keeper_;
 
  private:
@@ -102,7 +59,7 @@ class BackendRosterTest : public testing::Test,
   kj::TaskSet tasks_{*this};
 
  protected:
-  BackendRoster roster_{context_, keeper_, tasks_};
+  BackendRoster roster_{start_.context(), keeper_, tasks_};
 };
 
 TEST_F(BackendRosterTest, ABackendStaysWhileItsFilesAreTheSame) {

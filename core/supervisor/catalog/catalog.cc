@@ -8,7 +8,8 @@ namespace {
 
 using discovery::BackendCandidate;
 
-// How many searches one request may make, each of which reads other folders.
+// The most searches that one request may make, each of which reads other
+// folders.
 constexpr int kMostLooks = 4;
 
 }  // namespace
@@ -17,7 +18,7 @@ Catalog::Catalog(std::vector<discovery::SearchDirectory> plugin_path,
                  discovery::Selection selection,
                  const backend::StartContext& context)
     : search_(std::move(plugin_path), std::move(selection), context),
-      changes_(context.port, tasks_, WhatFollowsChanges()),
+      changes_(context.port, tasks_, MakeListener()),
       roster_(context, *this, tasks_),
       reload_(roster_, changes_, tasks_),
       tasks_(*this) {
@@ -30,11 +31,11 @@ void Catalog::taskFailed(kj::Exception&&) {
   // again.
 }
 
-PathChanges::Listener Catalog::WhatFollowsChanges() {
+PathChanges::Listener Catalog::MakeListener() {
   return {.changed = [this] { EndOverwritten(); },
           .ask = [this]() -> kj::Promise<void> {
-            // What packages say about themselves delays nobody who never asked
-            // for one.
+            // An application that uses only Bulkhead's own backends never
+            // waits for the directories of others.
             if (!search_.looked_everywhere()) return kj::READY_NOW;
             return AskPlaces();
           },
@@ -46,14 +47,16 @@ PathChanges::Listener Catalog::WhatFollowsChanges() {
               },
           .looked =
               [this] {
+                // The search left a part of a very full directory unread.
+                // Another round goes on there.
                 if (search_.unread()) changes_.Note();
                 reload_.ReplaceChanged();
               }};
 }
 
 void Catalog::EndOverwritten() {
-  // At once and not after settling: the zygote of an overwritten object that is
-  // no copy runs on pages that are gone.
+  // Does not wait until the files settle: such a zygote runs on pages of the
+  // object that are gone.
   for (const BackendPointer& backend : backends()) {
     if (!backend->lifecycle().RunsOnItsFile()) continue;
     tasks_.add(backend->lifecycle().EndIfOverwritten().attach(
@@ -67,6 +70,7 @@ kj::Promise<void> Catalog::LookEverywhere() {
 }
 
 kj::Promise<void> Catalog::AskPlaces(const DeviceName& device) {
+  // Find() reads no remote directory in either case.
   const bool nearby = roster_.Serving(device) ||
                       (!search_.looked_everywhere() && search_.IsOwn(device));
   return nearby ? kj::Promise<void>(kj::READY_NOW) : AskPlaces();
@@ -86,7 +90,8 @@ void Catalog::Refresh(PluginSearch::Reach reach) {
     if (entry.present) watched.push_back(*entry.present);
   }
   changes_.Watch(search_.Directories(watched));
-  // The file watch may not notice these changes, or not have reported them.
+  // Notes changes that this search found and the file watch has not reported,
+  // or never will (network file systems).
   for (const BackendRoster::Entry& entry : roster_.entries()) {
     if (!changes_.settling() && HotReload::IsToBeReplaced(entry)) {
       changes_.Note();
@@ -107,7 +112,8 @@ Result<BackendPointer> Catalog::Find(const DeviceName& device) {
     found = roster_.Find(device);
   }
   if (found) return found;
-  // What is installed there is unknown, so it may well be there.
+  // With autoload off, the directories were not searched. So the backend may be
+  // installed, and kNotFound would be wrong.
   const bool switched_off =
       !search_.autoload() && found.error().code() == Code::kNotFound;
   return switched_off ? Status(Code::kBackendUnavailable,
@@ -132,8 +138,8 @@ Result<std::vector<BackendPointer>> Catalog::LoadedBy(
   Status failure;
   for (size_t i = 0; i < roster_.entries().size(); ++i) {
     const BackendCandidate& candidate = discovery().backends[i];
-    if (!load.Means(candidate.dist_info, candidate.name(),
-                    candidate.plugin_path)) {
+    if (!load.Chooses(candidate.dist_info, candidate.name(),
+                      candidate.plugin_path)) {
       continue;
     }
     backends.push_back(roster_.entries()[i].backend);

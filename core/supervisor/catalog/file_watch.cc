@@ -73,8 +73,8 @@ bool FileWatch::ReadEvents() {
       inotify_event event;
       std::memcpy(&event, events.data() + at, sizeof(event));
       at += sizeof(event) + event.len;
-      // IN_IGNORED follows the removal of a watch, which is no news, and the
-      // removal of the directory, which its parent directory reports.
+      // IN_IGNORED says that a watch has ended: Watch() removed it, which is no
+      // change, or its directory was removed, which the parent's watch reports.
       if ((event.mask & IN_IGNORED) == 0) {
         any = true;
         continue;

@@ -14,20 +14,19 @@
 
 namespace bulkhead::catalog {
 
-// Reports that a file in a set of directories was written, made, renamed or
-// removed. The report does not name the file; the caller reads the directories
-// again.
+// A watch (inotify) on a set of directories. Reports that some file in one of
+// them was written, made, renamed or removed. The report does not name the
+// file; the caller reads the directories again.
 //
 //   FileWatch watch(port);
 //   watch.Watch({"/usr/lib/bulkhead"});
 //   watch.WhenChanged().then(...)
 //
-// At most kMaxDirectories are watched, without their subdirectories. If the
-// kernel gives no watch (the limit of the user is reached), changes are not
-// reported, and problem() says so. Network file systems do not report changes
-// by other machines. Changes that are not reported are seen when the caller
-// reads the directory for another reason. A directory that does not exist yet
-// is tried again at the next Watch().
+// Watches at most kMaxDirectories, without their subdirectories. If the kernel
+// refuses a watch because the user's limit is reached, changes are not reported
+// and problem() says so. Network file systems do not report changes by other
+// machines. The caller sees such changes when it reads the directory for
+// another reason. If a directory did not exist, the next Watch() tries again.
 //
 // Bound to the event loop's thread; never blocks.
 class FileWatch {
@@ -37,14 +36,14 @@ class FileWatch {
   explicit FileWatch(kj::UnixEventPort& port);
   KJ_DISALLOW_COPY(FileWatch);
 
-  // Watches these directories from now on, and no others.
+  // Watches exactly these directories from now on.
   void Watch(const std::set<std::string>& directories);
   // Resolves after a change. Call it once at a time.
   kj::Promise<void> WhenChanged();
   const std::optional<Diagnostic>& problem() const { return problem_; }
 
  private:
-  // Takes all events; returns whether there were any.
+  // Takes all pending events, and returns whether one was a change.
   bool ReadEvents();
   void Note(const std::string& directory, const std::string& message);
 

@@ -9,14 +9,14 @@ bool HotReload::IsToBeReplaced(const BackendRoster::Entry& entry) {
   if (!entry.present || *entry.present == entry.backend->candidate()) {
     return false;
   }
-  // A backend that starts is replaced once it is ready; one that does neither
-  // was replaced by the search (backend_roster.h).
+  // A backend that is starting is replaced once it is ready. A backend that
+  // does not run was replaced by the search already (backend_roster.h).
   return entry.backend->lifecycle().serving() &&
          !(entry.attempt.files == *entry.present);
 }
 
 void HotReload::ReplaceChanged() {
-  // An attempt may begin at once, and change the entries.
+  // Collected first, since an attempt may begin at once and change the entries.
   std::vector<BackendPointer> changed;
   for (const BackendRoster::Entry& entry : roster_.entries()) {
     if (IsToBeReplaced(entry)) changed.push_back(entry.backend);
@@ -28,7 +28,7 @@ void HotReload::ReplaceChanged() {
 
 kj::Promise<Status> HotReload::Replace(unsigned number) {
   BackendRoster::Entry* entry = roster_.InPlace(number);
-  // A backend that drains is in no place that another could take.
+  // A draining backend has no place that a successor could take.
   if (entry == nullptr) {
     return Status(Code::kBackendLost, "the backend was replaced meanwhile");
   }
@@ -39,7 +39,7 @@ kj::Promise<Status> HotReload::ReplaceUnlessTried(unsigned number) {
   BackendRoster::Entry* entry = roster_.InPlace(number);
   if (entry == nullptr) return Status();
   const std::string failure = NoticeOf(*entry->backend);
-  // Every session would start the same broken files once more.
+  // Otherwise every session would start the same broken files once more.
   if (!failure.empty() && !entry->attempt.successor) {
     return Status(
         Code::kBackendUnavailable,
@@ -63,7 +63,7 @@ kj::Promise<Status> HotReload::Replace(BackendRoster::Entry& entry) {
           .then([this, old = entry.backend, changes = changes_.count()](
                     Status checked) { return Conclude(old, checked, changes); })
           .fork();
-  // The attempt goes on even if whoever asked for it does not wait.
+  // This branch keeps the attempt going if the caller drops its promise.
   tasks_.add(outcome.addBranch().ignoreResult());
   auto branch = outcome.addBranch();
   attempt.files = *entry.present;

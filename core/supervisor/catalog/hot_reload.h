@@ -12,12 +12,12 @@
 
 namespace bulkhead::catalog {
 
-// Replaces backends that run by ones from the present files.
+// Replaces backends that run by successors: new ones from the changed files.
 //
-// A successor is started beside the backend and checked (health_check.h). If it
-// passes, new sessions go to the successor, and the old backend drains.
-// Otherwise the old backend goes on, and the same files are tried again only on
-// command. The attempts are kept in the entries of the roster.
+// A successor is started beside the old backend and checked (health_check.h).
+// If it passes, new sessions go to the successor, and the old backend drains.
+// If it fails, the old backend goes on, and the same files are tried again only
+// on an operator's command. Each entry of the roster holds its last attempt.
 //
 // Bound to the event loop's thread.
 class HotReload {
@@ -26,24 +26,27 @@ class HotReload {
   HotReload(BackendRoster& roster, PathChanges& changes, kj::TaskSet& tasks)
       : roster_(roster), changes_(changes), tasks_(tasks) {}
 
-  // Replaces the backend, or joins an attempt that is under way.
+  // Replaces the backend with that number, or joins an attempt that is under
+  // way. Resolves with the outcome.
   kj::Promise<Status> Replace(unsigned number);
-  // Does as Replace(), but fails at once if the files were tried and failed.
-  // Returns OK if the backend has left its place.
+  // Does the same, but fails at once if the installed files were tried before
+  // and failed. Resolves with OK if the backend was replaced meanwhile.
   kj::Promise<Status> ReplaceUnlessTried(unsigned number);
-  // Says to each backend whose files changed that they have settled.
+  // Reports to each backend whose files changed that these have settled. The
+  // backend then asks for a successor.
   void ReplaceChanged();
-  // Returns whether the backend serves, its files changed, and the present
-  // files were not tried yet.
+  // Returns whether the backend starts or is ready, its files changed, and the
+  // installed files were not tried yet.
   static bool IsToBeReplaced(const BackendRoster::Entry& entry);
-  // Returns why a running backend differs from the installed files, such as why
-  // a reload was rolled back; empty if it does not differ.
+  // Returns, for operators, why a running backend is not from the installed
+  // files: they were removed, or a successor from them failed. Empty if it is.
   std::string NoticeOf(const backend::Backend& backend) const;
 
  private:
   kj::Promise<Status> Replace(BackendRoster::Entry& entry);
-  // Ends the attempt: retires the old backend if `checked` is OK. `changes` had
-  // been noticed when it began.
+  // Ends an attempt: if `checked` is OK, retires the old backend and gives its
+  // place to the successor. `changes` is PathChanges::count() at the beginning
+  // of the attempt.
   Status Conclude(const BackendPointer& old, const Status& checked,
                   uint64_t changes);
 

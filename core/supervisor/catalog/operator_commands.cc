@@ -16,7 +16,8 @@ kj::Promise<Status> OperatorCommands::Execute(const std::string& name,
 kj::Promise<Status> OperatorCommands::ExecuteNow(const std::string& name,
                                                  Action action) {
   auto named = catalog_.Named(name);
-  // A quarantined backend may be one that only another application finds.
+  // The record is lifted even if this application does not find the backend:
+  // another application may have quarantined it.
   const bool lifted =
       action == Action::RESTART && context_.quarantine.LiftNamed(name);
   if (!named) return lifted ? Status() : named.error();
@@ -57,7 +58,8 @@ kj::Promise<Status> OperatorCommands::Reload(BackendPointer backend) {
       .Reload()
       .then([this](Status reloaded) -> kj::Promise<Status> {
         if (!reloaded.ok()) return reloaded;
-        // What a start that was joined has loaded may be outdated already.
+        // If the reload joined a start that was under way, the files may have
+        // changed since it loaded them.
         return catalog_.AskPlaces().then([this] {
           catalog_.Refresh();
           return Status();

@@ -12,9 +12,9 @@
 
 namespace bulkhead::catalog {
 
-// Executes what operators command for one backend: restart, reload, disable and
-// enable (core/supervisor/README.md). Keeps the record of disabled backends,
-// and lifts quarantines. Bound to the event loop's thread.
+// Executes the commands of operators for one backend: restart, reload, disable
+// and enable (core/supervisor/README.md). Updates the record of disabled
+// backends, and lifts quarantines. Bound to the event loop's thread.
 class OperatorCommands {
  public:
   using Action = ipc::schema::BackendCommand::Action;
@@ -23,14 +23,16 @@ class OperatorCommands {
   OperatorCommands(Catalog& catalog, const backend::StartContext& context)
       : catalog_(catalog), context_(context) {}
 
-  // Resolves, for a command that waits for a start, once the start is over.
+  // Executes the command on the backend called `name`, after a search. Resolves
+  // with the outcome; a command that starts the backend waits for the start.
   kj::Promise<Status> Execute(const std::string& name, Action action);
 
  private:
-  // Executes the command on what was found at the last look.
+  // Does the same without a search.
   kj::Promise<Status> ExecuteNow(const std::string& name, Action action);
   kj::Promise<Status> Reload(BackendPointer backend);
-  // Disables or enables the backend, and keeps a record of that.
+  // Disable or enable the backend. A record keeps it disabled in later
+  // bulkheadds too (DisabledBackends).
   kj::Promise<Status> Disable(backend::Backend& backend);
   kj::Promise<Status> Enable(backend::Backend& backend);
 

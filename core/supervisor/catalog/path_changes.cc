@@ -8,9 +8,9 @@
 namespace bulkhead::catalog {
 namespace {
 
-// The rounds of kSettlingTime to wait while changes go on: half a minute.
+// The most waits of kSettlingTime while changes go on: half a minute.
 constexpr unsigned kRounds = 60;
-// The least time between two reads of the watch, so that a directory that
+// The shortest time between two reads of the watch, so that a directory that
 // changes all the time does not keep the event loop busy.
 constexpr kj::Duration kBetweenLooks = 10 * kj::MILLISECONDS;
 
@@ -46,7 +46,8 @@ kj::Promise<void> PathChanges::Settle(unsigned rounds_left) {
       [this, rounds_left, before = count_]() -> kj::Promise<void> {
         if (before != count_ && rounds_left > 0) return Settle(rounds_left - 1);
         return listener_.ask().then([this] {
-          // Nothing may be noted in between, or nobody would look at it.
+          // No Note() may come between these lines: it would begin no round,
+          // and the change would not be read.
           listener_.look();
           settling_ = false;
           listener_.looked();

@@ -15,21 +15,23 @@
 
 namespace bulkhead::catalog {
 
-// The changes on the plugin path: counts those that are noticed, and has the
-// directories read again once nothing more has changed for kSettlingTime, or
-// after half a minute of changes.
+// Counts the changes of files on the plugin path. Has the directories read
+// again once nothing more has changed for kSettlingTime, or after half a minute
+// of changes.
 //
 // Bound to the event loop's thread.
 class PathChanges {
  public:
+  // The functions that are called for changes. A round is one wait for
+  // kSettlingTime, followed by `ask`, `look` and `looked`.
   struct Listener {
     // Called at once, at each change.
     std::function<void()> changed;
-    // Asks whether the directories answer.
+    // Finds out which remote directories answer.
     std::function<kj::Promise<void>()> ask;
-    // Reads the directories. Changes that it finds begin no other round.
+    // Reads the directories. A Note() during the call begins no new round.
     std::function<void()> look;
-    // Called after `look`. Changes that it notes begin the next round.
+    // Called after `look`. A Note() during the call begins the next round.
     std::function<void()> looked;
   };
 
@@ -37,7 +39,7 @@ class PathChanges {
   PathChanges(kj::UnixEventPort& port, kj::TaskSet& tasks, Listener listener);
   KJ_DISALLOW_COPY(PathChanges);
 
-  // Notes what happens to files of the watched directories; never resolves.
+  // Notes each change that the watch reports; never resolves.
   kj::Promise<void> Run();
   // See FileWatch::Watch and FileWatch::problem.
   void Watch(const std::set<std::string>& directories) {
@@ -45,14 +47,15 @@ class PathChanges {
   }
   const std::optional<Diagnostic>& problem() const { return watch_.problem(); }
 
-  // Notes a change that the caller has found itself.
+  // Notes a change, which the watch has reported or the caller has found.
   void Note();
   // The number of changes noticed so far.
   uint64_t count() const { return count_; }
-  // Returns whether a look is to come.
+  // Returns whether the directories are about to be read.
   bool settling() const { return settling_; }
 
  private:
+  // Waits until nothing changes, or no round is left, and calls the listener.
   kj::Promise<void> Settle(unsigned rounds_left);
 
   kj::Timer& timer_;

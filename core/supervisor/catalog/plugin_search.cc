@@ -46,6 +46,7 @@ kj::Promise<void> PluginSearch::AskPlaces() {
   }
   auto answers = kj::heapArrayBuilder<kj::Promise<void>>(wanted.size());
   for (const std::string& path : wanted) {
+    // Reads in the child process the files that Search() will read.
     const auto read = [&] {
       discovery::ScanCache cache(
           {.group = std::string(discovery::kBackendGroup)});
@@ -145,7 +146,7 @@ std::set<std::string> PluginSearch::Directories(
     directories.insert(candidate.dist_info);
     directories.insert(ParentOf(backend::ObjectPath(candidate)));
   }
-  // To watch a directory is to look it up.
+  // Watching a directory looks its path up, which would hang there.
   std::erase_if(directories, [this](const std::string& directory) {
     return std::ranges::any_of(silent_, [&](const std::string& silent) {
       return directory == silent || directory.starts_with(silent + "/");

@@ -31,11 +31,12 @@ std::string DescriberFor(const std::vector<BackendPointer>& usable,
                          const backend::Backend& backend) {
   if (backend.lifecycle().serving()) return "";
   const auto devices = backend.devices();
-  const bool tells = std::any_of(devices.begin(), devices.end(),
-                                 [](const backend::DescribedDevice& device) {
-                                   return !device.capabilities.streams.empty();
-                                 });
-  if (!tells) return "";
+  const bool declares_codecs =
+      std::any_of(devices.begin(), devices.end(),
+                  [](const backend::DescribedDevice& device) {
+                    return !device.capabilities.streams.empty();
+                  });
+  if (!declares_codecs) return "";
   std::string describer;
   for (const BackendPointer& other : usable) {
     const auto offered = other->devices();

@@ -10,19 +10,20 @@
 
 namespace bulkhead::catalog {
 
-// Says what the manifests of all usable backends state of a stream that one of
-// them, `backend`, is asked to decode.
+// Functions that SessionOpening calls before `backend` gets a session. They use
+// the manifests and devices of all `usable` backends.
 
-// Fails with kUnsupported if the backend's manifest says that it does not
-// decode such streams. The message names the devices that do.
+// Fails with kUnsupported if the manifest of `backend` says that it does not
+// decode streams of this kind. The message names the devices that do.
 Status CheckDecodes(const std::vector<BackendPointer>& usable,
                     const backend::Backend& backend,
                     discovery::StreamKind kind);
 
-// Returns the device whose worker can say what an input is before `backend` is
-// started for it; empty if the backend runs already or does not say what it
-// decodes. Only devices of Bulkhead's own backends are named: the caller lets
-// no other vendor's process read the input than the one it chose.
+// Returns the device whose worker should first examine the input: `backend`
+// should not be started in vain for a codec that it does not decode. Returns an
+// empty string if `backend` starts or is ready, or does not declare its codecs.
+// Names only devices of Bulkhead's own backends: no vendor but the chosen one
+// gets the input.
 std::string DescriberFor(const std::vector<BackendPointer>& usable,
                          const backend::Backend& backend);
 

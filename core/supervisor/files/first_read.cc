@@ -16,10 +16,11 @@
 namespace bulkhead::files {
 namespace {
 
-// More than a sound backend has, and less than would make it late.
+// Bounds the bytes that are read, so that a huge distribution does not count as
+// one that does not answer. Sound backends have fewer.
 constexpr uint64_t kMostBytes = uint64_t{256} << 20;
 
-// Runs in a process of its own, which may hang here.
+// Reads the files of the distribution. Runs in a child process, which may hang.
 void ReadFiles(const discovery::BackendCandidate& candidate) {
   const auto opened = discovery::OpenBackend(candidate);
   struct stat object = {};

@@ -9,13 +9,14 @@
 
 namespace bulkhead::files {
 
-// Reads the files of a backend in a child process if they lie on a remote place
-// (remote_places.h), as its start is about to do. Fails with
-// kBackendUnavailable if the place does not answer. Reads nothing otherwise.
+// Protects the start of a backend from a remote file system that does not
+// answer (remote_places.h): a child process reads the files before bulkheadd
+// does. Fails with kBackendUnavailable if the file system does not answer. Does
+// nothing for files on a local file system.
 kj::Promise<Status> ReadFirst(RemotePlaces& places,
                               const discovery::BackendCandidate& candidate);
 
-// The failure of everybody who wants to read `path`, which does not answer.
+// Returns the failure for a `path` whose file system does not answer.
 Status DoesNotAnswer(const std::string& path);
 
 }  // namespace bulkhead::files

@@ -8,16 +8,16 @@
 
 namespace bulkhead::files {
 
-// A program of the installation that bulkheadd starts for each backend. The
-// application opened it when its Host was created and passes the descriptor, so
-// that an upgrade of the installed files does not change the program under an
-// application. Immutable.
+// A program of Bulkhead's installation that bulkheadd starts for each backend:
+// the reaper or the worker. The application opens the program when its Host is
+// created and passes the descriptor. So an upgrade of the installed files does
+// not give a running application another version of the program. Immutable.
 struct LibexecProgram {
-  std::string path;    // for messages, and where there is no descriptor
+  std::string path;    // for messages, and to open it if `file` is empty
   ipc::UniqueFd file;  // empty if the application could not open the program
 
-  // Returns a descriptor of the program, to execute it. Returns kNotFound if
-  // there is none.
+  // Returns a descriptor with which the program can be executed. Fails with
+  // kNotFound if the program cannot be opened.
   Result<ipc::UniqueFd> Open() const;
 };
 

@@ -26,7 +26,8 @@ std::string PackageOfMissingLibrary(std::string_view text_untrusted) {
   const size_t end = text_untrusted.find(kNotFound);
   if (end == std::string_view::npos) return std::string();
   const std::string_view before = text_untrusted.substr(0, end);
-  // Whole if there is no space: npos + 1 is the beginning.
+  // The word before kNotFound. Without a space it is all of `before`, since
+  // npos + 1 is 0.
   const std::string_view library =
       before.substr(before.find_last_of(" \n") + 1);
   for (const std::string_view name : kOfTheWorker) {

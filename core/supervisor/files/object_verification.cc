@@ -22,11 +22,12 @@
 namespace bulkhead::files {
 namespace {
 
-// Takes some milliseconds to hash.
+// The size of a piece, which takes some milliseconds to hash.
 constexpr size_t kPieceBytes = size_t{1} << 20;
-// A start waits until the object is read.
+// The largest object that is read, since a start waits for it.
 constexpr off_t kMostBytes = off_t{8} << 30;
 
+// The state of reading a file piece by piece.
 struct Reading {
   kj::Timer& timer;
   int object;
@@ -49,14 +50,14 @@ kj::Promise<Status> Continue(std::shared_ptr<Reading> reading) {
     reading->take({reading->piece.get(), static_cast<size_t>(got)});
     reading->at += got;
   }
-  // A timer and not evalLater(): kj polls descriptors only when nothing is
-  // ready, so the others would wait for the whole file.
+  // A timer instead of evalLater(): kj polls descriptors only when no promise
+  // is ready, so other work would wait until the whole file is read.
   return reading->timer.afterDelay(0 * kj::SECONDS).then([reading] {
     return Continue(reading);
   });
 }
 
-// Passes the contents of the object to `hash` in pieces.
+// Passes the contents of `object` to `hash`, one piece after the other.
 template <typename Hash>
 kj::Promise<Status> ReadInto(kj::Timer& timer, int object, Hash hash) {
   struct stat file = {};

@@ -21,10 +21,11 @@ namespace {
 
 constexpr auto kPatience = 2 * kj::SECONDS;
 constexpr int kMostRounds = 30;  // of kPatience
+// The time for which a path that did not answer is not asked again.
 constexpr auto kSilence = 5 * kj::SECONDS;
 
-// Returns how often the process has waited for anything, such as an answer; 0
-// if it has ended.
+// Returns how often the process has gone to sleep, for instance to wait for an
+// answer; 0 if it has ended. A number that grows means that answers come.
 uint64_t Switches(pid_t pid) {
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
   uint64_t switches = 0;
@@ -42,8 +43,8 @@ void Kill(const ipc::UniqueFd& child) {
 }
 
 [[noreturn]] void ReadAndEnd(const std::function<void()>& read) {
-  // A child that is stuck outlives everybody. It must keep no socket open, and
-  // nobody waiting for the end of a pipe.
+  // A stuck child may outlive all other processes. It must not keep their
+  // sockets and pipes open.
   ::syscall(SYS_close_range, 0U, ~0U, 0U);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   read();
@@ -78,8 +79,8 @@ kj::Promise<bool> RemotePlaces::Ask(const std::string& path,
   if (place.child || port_.getTimer().now() < place.ask_again) return false;
   place.pid = ::fork();
   if (place.pid == 0) ReadAndEnd(read);
-  // Without a process nobody can tell, and a search that is refused would be as
-  // bad as one that is late.
+  // Where no child can be started, the path counts as one that answers: to
+  // refuse the search would be as bad as to wait.
   place.answered = true;
   if (place.pid < 0) return true;
   place.child =
@@ -117,7 +118,7 @@ kj::Promise<bool> RemotePlaces::AwaitAnswer(Place& place) {
         } else {
           LeaveBehind(place);
         }
-        // Not at once: that would destroy what runs.
+        // Cleared later: here it would destroy the promise that is running.
         stuck_.add(kj::evalLater([&place] { place.under_way = nullptr; }));
         return ended;
       })

@@ -117,13 +117,13 @@ std::string BuiltInSoundBytes() {
   text("RIFF");
   number(36 + kBytes, 4);
   text("WAVEfmt ");
-  number(16, 4);
-  number(1, 2);  // PCM
-  number(1, 2);  // one channel
+  number(16, 4);  // bytes of the format, which follows
+  number(1, 2);   // PCM
+  number(1, 2);   // one channel
   number(kBuiltInSoundRate, 4);
-  number(2 * kBuiltInSoundRate, 4);
-  number(2, 2);
-  number(16, 2);
+  number(2 * kBuiltInSoundRate, 4);  // bytes per second
+  number(2, 2);                      // bytes per sample
+  number(16, 2);                     // bits per sample
   text("data");
   number(kBytes, 4);
   file.resize(file.size() + kBytes);

@@ -12,7 +12,7 @@ namespace schema = ipc::schema;
 using std::chrono::milliseconds;
 using worker_protocol::kSmallRequestWords;
 
-constexpr uint32_t kEpoch = 1;
+constexpr uint32_t kEpoch = 1;  // the number of the only pass
 
 }  // namespace
 
@@ -81,7 +81,7 @@ kj::Promise<Status> ClipCheck::Play() {
 }
 
 kj::Promise<Status> ClipCheck::AwaitOutput() {
-  // True if the reply was neither a picture nor an end.
+  // True if the latest reply was neither an output nor the end of the stream.
   auto more = std::make_shared<bool>(false);
   return talk_
       .AwaitReply([this, more](Reply::Reader reply_untrusted) {

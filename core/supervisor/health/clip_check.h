@@ -17,12 +17,12 @@
 
 namespace bulkhead::health {
 
-// Has a backend decode one clip of its health check: a session worker is cloned
-// for the clip alone, decodes its first pictures or samples, and each picture
-// is compared.
+// Has a backend decode one clip of a health check. A session worker is cloned
+// for this clip alone and decodes its first pictures or samples, which
+// ClipStream judges.
 //
 // Trust: the worker is hostile (worker_talk.h). Each reply must answer the
-// request, and each published slot is checked against the ledger. One deadline
+// request, and each published slot must be one that was granted. One deadline
 // covers the whole clip.
 //
 // Bound to the event loop's thread.
@@ -34,19 +34,21 @@ class ClipCheck {
             const KnownClip& clip);
   KJ_DISALLOW_COPY(ClipCheck);
 
-  // Runs the check on the device with the ordinal `device`; may be called once.
-  // Resolves with OK or with the failure of the backend.
+  // Runs the check on the device with the ordinal `device`, within `limit`.
+  // Resolves with OK or with the failure of the backend. Call it once.
   kj::Promise<Status> Run(uint32_t device, std::chrono::milliseconds limit);
-  // Returns whether the backend passed without having decoded anything, since
-  // it may answer that it does not support the codec. Call it after the check.
+  // Returns true if the backend answered that it does not support the codec, so
+  // that it passed without decoding anything. Call it after the check.
   bool unsupported() const { return unsupported_; }
 
  private:
   using Reply = ipc::schema::Reply;
 
+  // Opens the stream, then plays it.
   kj::Promise<Status> Decode(uint32_t device);
   // Resolves once all pictures or samples were judged.
   kj::Promise<Status> Play();
+  // Judges replies until all pictures or samples were judged.
   kj::Promise<Status> AwaitOutput();
   // Returns the failure that the worker answered with.
   Status FailureIn(Reply::Reader reply_untrusted);

@@ -14,7 +14,7 @@
 namespace bulkhead::health {
 namespace {
 
-// Clips that an incarnation decodes one after another. Owned by the promise of
+// Has an incarnation decode clips one after another. Owned by the promise of
 // its run.
 class ClipSequence {
  public:
@@ -46,8 +46,8 @@ class ClipSequence {
           return Run(device, limit);
         });
   }
-  // Returns how many clips were decoded. The others are those whose codec the
-  // backend does not support. Call it after the check.
+  // Returns how many clips were decoded. The backend does not support the
+  // codecs of the others. Call it after the check.
   size_t decoded() const { return decoded_; }
 
  private:
@@ -58,14 +58,16 @@ class ClipSequence {
   size_t decoded_ = 0;
 };
 
-// Judges a start that failed. `of_device` says that a device is in question.
+// Judges a start that failed. `of_device` is true if the check is whether a
+// device is lost.
 Status JudgeStart(const backend::BackendStart& start, const Status& failure,
                   bool of_device) {
   // A start that fails before the devices are counted proves nothing here: the
-  // files may have changed, and the next start will tell.
+  // files may have changed, and the next start will show that.
   const ExitReport* const end = failure.exit_report();
   const bool late = end != nullptr && end->kind == ExitReport::Kind::kDeadline;
-  // Without a culprit, the list itself says that there is no device.
+  // Without a culprit, the worker that counts devices itself said that there is
+  // none.
   const bool fails =
       start.culprit() ? *start.culprit() != blame::Culprit::kNobody : of_device;
   if (start.probing() && !late && fails) return failure;

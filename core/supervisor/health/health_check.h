@@ -15,19 +15,19 @@
 
 namespace bulkhead::health {
 
-// Checks that a ready backend decodes, before a new version takes over and when
-// a backend is on trial: it decodes the built-in clip and its own clips, one
-// after another, each in a worker of its own, and gives the right pictures
-// (clip_check.h).
+// Checks that a backend decodes, before a new version takes over and when a
+// backend is on trial. The backend decodes the built-in clip and its own clips,
+// one after another, each in a worker of its own. It must give the right
+// pictures (clip_check.h).
 //
-// The check runs in bulkheadd because the application may be inside no call of
-// the library when files change, and because another process would have to be
-// started, watched and given the worker's socket for a few messages.
+// The check runs in bulkheadd. The application cannot run it, since it may not
+// be in a call of the library when files change. A separate process would have
+// to be started, watched and given the worker's socket, for a few messages.
 //
-// A backend that workers with media may have taken over is checked where no
-// file can reach: it is started once more. So the processes that are checked,
-// their tasks and, in tier full, their count of tasks are their own, whatever
-// those workers have taken or done.
+// A file may have taken over a worker, and through it other processes of the
+// incarnation. So a backend on trial is started once more: nothing that those
+// processes have done reaches the checked ones. These have tasks of their own
+// and, in tier full, a limit of tasks of their own.
 //
 // Owned by StartServices. Without state.
 class HealthCheck final : public backend::DecodingCheck {

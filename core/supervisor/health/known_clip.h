@@ -9,16 +9,16 @@
 
 namespace bulkhead::health {
 
-// A clip that a backend decodes to prove that it works, and what has to come
-// of it. bulkheadd never looks into the media: a worker of the backend does.
+// A clip that a backend decodes to prove that it works, and the pictures that
+// are expected. bulkheadd never parses the media: a worker of the backend does.
 struct KnownClip {
   std::string title;      // for people
-  std::string file_name;  // from which the worker chooses a demuxer
-  std::string media;
-  // For each picture, from the first on, the MD5s of its RGB24 pixels that are
-  // right. None: the built-in sound.
+  std::string file_name;  // the worker chooses a demuxer by it
+  std::string media;      // the bytes of the file
+  // For each picture, from the first on, the correct MD5s of its RGB24 pixels.
+  // Empty for the built-in sound.
   std::vector<std::vector<std::string>> picture_md5s = {};
-  // Who says so, for people: "cpu", "bulkhead.toml".
+  // The source of the MD5s, for people: "cpu", "bulkhead.toml".
   std::string reference = {};
   // False if a backend may answer that it does not support the clip's codec.
   bool must_be_supported = false;
@@ -30,14 +30,17 @@ KnownClip BuiltInSound();
 // The clips for one health check.
 struct KnownClips {
   std::vector<KnownClip> clips;
-  // Why clips are missing from the list, as a clause; empty if none is.
+  // The reason why clips are missing from the list, as a clause; empty if none
+  // is missing.
   std::string left_out;
 };
 
-// Returns the built-in clip, unless `capabilities` of the device or, where it
-// declares none, the manifest exclude its codec; and the clips that the backend
-// brings, read from disk. One kind of stream is enough, since the same object
-// decodes all: a backend that decodes audio alone gets the built-in sound.
+// Returns the clips for a health check of a device. One kind of stream is
+// enough, since the same object decodes all kinds:
+// - A backend that decodes audio alone gets the built-in sound.
+// - Any other gets the clips that it brings, read from disk, and the built-in
+//   clip. The latter is left out if the device's `capabilities` exclude its
+//   codec, or, for a device that declares none, the manifest does.
 KnownClips ClipsFor(const discovery::BackendCandidate& candidate,
                     const DeviceCapabilities& capabilities);
 

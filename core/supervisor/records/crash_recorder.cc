@@ -20,7 +20,8 @@ using std::chrono::milliseconds;
 
 constexpr size_t kMaxWords = 512;
 constexpr size_t kMaxLines = 40;
-// Reads of the backend's last words, while the event loop waits.
+// The most reads of each log for the process's last output, since the event
+// loop waits for them.
 constexpr int kMaxLogReads = 4;
 
 const char* NameOf(blame::Culprit culprit) {
@@ -48,6 +49,7 @@ std::string Now() {
   ::gmtime_r(&seconds, &utc);
   std::array<char, 32> text = {};
   ::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &utc);
+  // "1" and three digits, with leading zeros.
   const std::string fraction = std::to_string(1000 + ms % 1000);
   return std::string(text.data()) + "." + fraction.substr(1) + "Z";
 }
@@ -73,8 +75,8 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
-// The process may have written parts of the media into its claims, which have a
-// place of their own in the record.
+// Describes an end without the process's own claims. Those may contain parts of
+// the media, and the record has a separate place for them.
 std::string DescribeWithoutClaims(ExitReport end) {
   end.claimed_backtrace.clear();
   return DescribeExit(end);
@@ -89,7 +91,7 @@ CrashRecorder::CrashRecorder(const std::string& state_directory,
   application_.program = ProgramOf(application_.pid);
 }
 
-CrashRecorder::~CrashRecorder() { TellUnrecorded(); }
+CrashRecorder::~CrashRecorder() { AddUnrecorded(); }
 
 bool CrashRecorder::IsWorthy(const blame::ProcessExit& exit,
                              blame::Culprit culprit) {
@@ -183,7 +185,8 @@ uint64_t CrashRecorder::Record(const EndedBackend& backend, Crash crash) {
     crash.media_log = LinesOf(media_log.media_text());
   }
   crash.unrecorded = unrecorded_;
-  // A failed start has an outcome at once; a session's comes later.
+  // The outcome of a failed start is known now; the outcome of a session comes
+  // later.
   const bool known = !crash.outcome.empty();
   const auto number = store_.Add(std::move(crash));
   if (!number) {
@@ -196,7 +199,7 @@ uint64_t CrashRecorder::Record(const EndedBackend& backend, Crash crash) {
   unrecorded_ = 0;
   latest_ = *number;
   if (!known) open_.insert(*number);
-  // The application never reported the outcome of the oldest.
+  // Forgets the oldest, whose outcome the application never reported.
   if (open_.size() > crashes::CrashStore::kMaxRecords) {
     open_.erase(open_.begin());
   }
@@ -226,24 +229,24 @@ std::optional<Diagnostic> CrashRecorder::problem() const {
   return Diagnostic{Diagnostic::Severity::kWarning, directory_, 0, text};
 }
 
-void CrashRecorder::TellUnrecorded() {
+void CrashRecorder::AddUnrecorded() {
   if (unrecorded_ == 0 || latest_ == 0) return;
   // Fails if the record was removed, or the directory is full.
-  const Status told = store_.AddUnrecorded(latest_, unrecorded_);
-  if (told.ok()) unrecorded_ = 0;
+  const Status added = store_.AddUnrecorded(latest_, unrecorded_);
+  if (added.ok()) unrecorded_ = 0;
 }
 
 void CrashRecorder::SetOutcome(uint64_t crash, const std::string& outcome) {
   if (open_.erase(crash) == 0) return;
   // Fails if somebody has removed the record, which is their right.
   (void)store_.SetOutcome(crash, CleanText(outcome, kMaxWords));
-  // Here an episode ends, and with it perhaps the storm.
-  TellUnrecorded();
+  // The storm may be over, so that no further record would have the number.
+  AddUnrecorded();
 }
 
 bool CrashRecorder::TakeAllowance() {
   const Time now = std::chrono::steady_clock::now();
-  // Advances by whole pauses only, so that the rest of one is not lost.
+  // Advances by whole pauses only, so that a part of a pause counts later.
   const auto earned = (now - refilled_) / kPause;
   refilled_ += earned * kPause;
   allowance_ =

@@ -20,16 +20,16 @@
 
 namespace bulkhead::records {
 
-// The backend of a process that ended, and what its zygote left.
+// The facts of a crash record about the backend whose process ended.
 struct EndedBackend {
   const discovery::BackendCandidate& candidate;
   sandbox::Tier tier;
   uint32_t deadline_ms;  // the deadline of the backend's start
-  // The number of the incarnation, and its log; null if it is not known any
-  // more.
+  // The number of the incarnation and its log. The log is null, and the number
+  // not used, if the incarnation is gone.
   uint32_t life = 0;
   LogTail* log = nullptr;
-  // The end of the zygote, if it has ended, and the same in words.
+  // The end of the zygote, if it has ended, as a report and in words.
   ExitReport zygote_report = {};
   std::string zygote_end = {};
   // The worker's own log; null if it wrote to the log of the incarnation.
@@ -37,14 +37,14 @@ struct EndedBackend {
 };
 
 // Writes the crash records (core/crashes) of one application. Combines the
-// facts that bulkheadd has about a backend with those that the host reports.
+// facts that bulkheadd has about a backend with the facts that the host
+// reports.
 //
-// A storm of crashes is limited: kAtOnce records, then one every kPause.
-// Crashes in between are counted, and the next record has their number, or the
-// last one if none follows. The event loop waits while a record is written (2
-// ms measured under ten times the usual load), but not for the disk. A record
-// that cannot be written is dropped. problem() has the crashes without a
-// record, for operators; See() has the words for whoever reads of a crash.
+// Bounds the records of a storm of crashes: kAtOnce records, then one every
+// kPause. Other crashes are counted; their number goes into the next record, or
+// into the last one if none follows. The event loop waits while a record is
+// written (2 ms measured under ten times the usual load), but not for the disk.
+// A record that cannot be written is dropped; problem() says so to operators.
 //
 // Bound to the event loop's thread.
 class CrashRecorder {
@@ -65,36 +65,42 @@ class CrashRecorder {
   // recorded before.
   static bool IsWorthy(const blame::ProcessExit& exit, blame::Culprit culprit);
 
-  // Each of these returns the number of the record, or 0 if there is none.
+  // Each of these three writes a record. Returns the record's number, or 0 if
+  // there is none.
+  //
+  // Records the end of a session's worker.
   uint64_t RecordWorker(const EndedBackend& backend, const SessionFacts& facts,
                         blame::Culprit culprit, ExitReport end);
   // Records a failed start of the zygote or, if `probing`, of the worker that
-  // counts the devices. Records no failure that is nobody's fault.
+  // counts the devices. Writes nothing if the culprit is kNobody.
   uint64_t RecordStart(const EndedBackend& backend, bool probing,
                        blame::Culprit culprit, const Status& cause);
+  // Records the end of the zygote of a ready backend.
   uint64_t RecordZygote(const EndedBackend& backend);
-  // Returns "; see `bulkhead crashes show N`" for the record that the last of
-  // the calls above returned. If none was made or could be written, returns
-  // why.
+  // Returns words to append to a message about the latest crash. `crash` is the
+  // result of its Record…(). The words are "; see `bulkhead crashes show N`",
+  // or say why there is no record.
   std::string See(uint64_t crash) const;
-  // Returns how many crashes have no record because there were too many, how
-  // many because it could not be written, and why the last one could not;
-  // nullopt if all have one.
+  // Returns a remark for operators if some crashes have no record: how many
+  // came too fast, how many records could not be written, and why the last of
+  // these could not. Returns nullopt if all crashes have a record.
   std::optional<Diagnostic> problem() const;
-  // Adds the outcome of the session to a record that this object wrote.
+  // Adds Crash::outcome to record `crash`, unless it has one: "recovered" or
+  // the name of the Code that the application got.
   void SetOutcome(uint64_t crash, const std::string& outcome);
 
  private:
+  // Returns whether a record may be written now, and counts it if so.
   bool TakeAllowance();
   uint64_t Record(const EndedBackend& backend, Crash crash);
   // Adds the number of crashes without a record to the latest record.
-  void TellUnrecorded();
+  void AddUnrecorded();
 
   const crashes::CrashStore store_;
   Crash::Application application_;
-  uint32_t allowance_ = kAtOnce;
+  uint32_t allowance_ = kAtOnce;  // the records that may be written now
   Time refilled_ = std::chrono::steady_clock::now();
-  uint64_t unrecorded_ = 0;  // since the latest record
+  uint64_t unrecorded_ = 0;  // crashes since the latest record
   uint64_t latest_ = 0;      // the number of the latest record; 0 if none
   std::set<uint64_t> open_;  // the records without an outcome
   const std::string directory_;

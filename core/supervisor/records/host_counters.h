@@ -10,14 +10,15 @@
 
 namespace bulkhead::records {
 
-// The session counters that the host shares with bulkheadd
-// (core/control/session_counters.h). Until the host has shared them, no session
-// is counted.
+// The session counters in memory that the host (the application's library)
+// shares with bulkheadd (core/control/session_counters.h). The host writes,
+// bulkheadd reads. Until the host has shared the memory, no session is counted.
 class HostCounters {
  public:
   void Set(ipc::MappedRegion region) { region_ = std::move(region); }
 
-  // Returns the counter at `place`, or null if the session is not counted.
+  // Returns counter number `place` in that memory, or null if a session with
+  // this place is not counted.
   const SessionCounter* Find(uint32_t place) const {
     if (!region_ || place >= kMaxCountedSessions) return nullptr;
     return reinterpret_cast<const SessionCounter*>(region_->bytes().data()) +

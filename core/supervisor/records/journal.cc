@@ -17,7 +17,7 @@ namespace {
 
 constexpr sockaddr_un kJournal = {.sun_family = AF_UNIX,
                                   .sun_path = "/run/systemd/journal/socket"};
-// A datagram holds more than all fields of this length.
+// Keeps an entry small enough for one datagram.
 constexpr size_t kMaxFieldBytes = 4 * 1024;
 
 int PriorityOf(const Event& event) {
@@ -43,7 +43,7 @@ int PriorityOf(const Event& event) {
   return LOG_WARNING;
 }
 
-// An empty field is left out.
+// Adds the line of a field; leaves an empty value or a 0 out.
 void AddField(std::string& entry, std::string_view name,
               std::string_view value_untrusted) {
   if (value_untrusted.empty()) return;
@@ -89,8 +89,8 @@ std::string JournalEntry(const Event& event, pid_t application) {
 void WriteToJournal(const Event& event, pid_t application) {
   const std::string entry = JournalEntry(event, application);
   if (entry.empty()) return;
-  // A socket of its own for each entry: entries are rare, and bulkheadd keeps
-  // no descriptor on machines without a journal.
+  // Each entry takes a new socket: entries are rare, and on a machine without a
+  // journal bulkheadd keeps no descriptor for it.
   const ipc::UniqueFd socket(
       ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return;

@@ -21,7 +21,8 @@ WorkerEnd WorkerEndOf(const blame::ProcessExit& exit,
     return WorkerEnd::kKilled;
   if (observed == blame::HostObservation::kBrokeProtocol)
     return WorkerEnd::kProtocol;
-  // CulpritOf() has compared the claims with the exit status.
+  // These two culprits rest on the worker's claims, which CulpritOf() has
+  // compared with the exit status.
   if (culprit == blame::Culprit::kDevice) return WorkerEnd::kDeviceLost;
   if (culprit == blame::Culprit::kBreach) return WorkerEnd::kFailed;
   switch (exit.kind) {

@@ -12,10 +12,10 @@
 
 namespace bulkhead::records {
 
-// Keeps the counts of each backend, by its name, as long as bulkheadd lives. A
-// Backend is one version of the installed files. An operator's counters must
-// not fall when another version takes its place, nor count twice while the old
-// one drains, so Backend does not keep them itself.
+// Keeps the counts of each backend, by its name, as long as bulkheadd lives.
+// Class Backend does not keep them itself, because it is one version of the
+// installed files: an operator's counters must not fall when another version
+// takes over, nor count twice while the old version drains.
 //
 // Owned by StartServices. Bound to the event loop's thread.
 class KeptCounts {
@@ -28,11 +28,11 @@ class KeptCounts {
   std::map<std::string, BackendCounts> counts_;
 };
 
-// Returns how an operator counts the end of a worker. `exit` has what the
-// worker claimed.
+// Returns the kind under which the end of a worker is counted for operators.
 WorkerEnd WorkerEndOf(const blame::ProcessExit& exit,
                       blame::HostObservation observed, blame::Culprit culprit);
 
+// Adds a duration to a histogram.
 void AddTo(DurationCounts& counts, std::chrono::nanoseconds duration);
 
 }  // namespace bulkhead::records

@@ -19,7 +19,7 @@ std::vector<KilledWorkers::Worker> KilledWorkers::WrittenOff(
   DropDead();
   std::vector<Worker> written_off;
   for (const Killed& killed : killed_) {
-    if (now - killed.when < kPatience) break;
+    if (now - killed.when < kPatience) break;  // All others were killed later.
     written_off.push_back(
         {.backend = killed.backend,
          .pid = PidOf(killed.pidfd.get()),

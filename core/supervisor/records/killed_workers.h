@@ -15,12 +15,12 @@ namespace bulkhead::records {
 
 // The workers that were sent a SIGKILL and have not ended yet. A worker that a
 // driver holds in the kernel (state D) may never end. After kPatience such a
-// worker is written off: operators see it in `ps`, and nothing else can be
-// done. Nothing waits here. Holding a pidfd lets each worker be asked for its
-// end without mistaking another process for it.
+// worker is written off: `bulkhead ps` lists it for operators, and nothing else
+// can be done. No function waits. The pidfd of a worker shows whether the
+// worker has ended, even after its pid has gone to another process.
 //
-// Bounded: beyond kMaxWorkers the oldest is dropped. Bound to the event loop's
-// thread.
+// Keeps the kMaxWorkers workers that were killed last. Bound to the event
+// loop's thread.
 class KilledWorkers {
  public:
   using Clock = std::chrono::steady_clock;
@@ -35,7 +35,7 @@ class KilledWorkers {
 
   void Add(std::string backend, ipc::UniqueFd pidfd,
            Clock::time_point now = Clock::now());
-  // Returns the workers that are written off.
+  // Returns the workers that are written off, oldest first.
   std::vector<Worker> WrittenOff(Clock::time_point now = Clock::now());
 
  private:

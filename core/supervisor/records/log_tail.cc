@@ -14,10 +14,10 @@ namespace bulkhead::records {
 namespace {
 
 constexpr size_t kTailBytes = 2048;
-// More than a full socket has. A process that writes all the time would
-// otherwise keep bulkheadd reading.
+// Enough reads for a full socket. Bounds ExpectMedia(), which a process that
+// writes all the time would otherwise keep busy.
 constexpr int kMaxReads = 32;
-// Between two reads, in which the event loop serves the others.
+// The pause between two reads, in which the event loop does other work.
 constexpr kj::Duration kPause = 10 * kj::MILLISECONDS;
 
 }  // namespace

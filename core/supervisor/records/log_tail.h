@@ -12,39 +12,41 @@
 namespace bulkhead::records {
 
 // The last lines that processes of one incarnation wrote to their stderr, which
-// is a sandbox::LogSocket. The text is cleaned for people; the first line may
-// be cut off.
+// is a sandbox::LogSocket. The text is made safe for a terminal. The first line
+// may be cut off.
 //
-// A process that was given media may write parts of it. A worker has a log of
-// its own from then on. Where the kernel cannot give it one, all processes
-// write to the same log, and nobody knows who wrote a line. Hence the time
-// divides the text: what was written before any process had media, and what was
-// written afterwards, whoever wrote it.
+// A process that has media may write parts of it to its stderr. So a worker
+// gets a log of its own before it gets media. Where bulkheadd cannot replace
+// its stderr, all processes write to the same log, and nobody knows who wrote a
+// line. Therefore a log is divided by time: text() was written before any
+// process had media, media_text() afterwards.
 //
 //     tail.ExpectMedia();  // Before a worker gets any media.
 //     ... tail.text() and tail.media_text() ...
 //
-// The writers are hostile. What a process writes to a full log is lost. It
-// costs bulkheadd one read every few milliseconds and no memory beyond the two
-// tails. Bound to the event loop's thread.
+// The writers are hostile. Output that does not fit into the socket is lost. A
+// process that writes all the time costs bulkheadd one read every few
+// milliseconds, and no memory beyond the two texts. Bound to the event loop's
+// thread.
 class LogTail {
  public:
   LogTail(kj::UnixEventPort& port, ipc::UniqueFd fd);
   KJ_DISALLOW_COPY(LogTail);
 
-  // Reads as long as any process can write. Destroy the promise before this
-  // object.
+  // Reads all output; resolves once no process can write any more. Destroy the
+  // promise before this object.
   kj::Promise<void> Drain();
   // Reads once, without waiting. Returns whether there was anything to read.
   bool Read();
-  // Divides the text: what is not in the socket yet goes to media_text(). What
-  // is in the socket and exceeds a full socket goes there too. Does nothing if
-  // called again. Call it before any process of the incarnation is given media.
+  // Reads into text() the output that is in the socket, at most one full
+  // socket, even if a process writes all the time. All later output goes to
+  // media_text(). Call it before any process of the incarnation gets media;
+  // further calls do nothing.
   void ExpectMedia();
   bool expects_media() const { return expects_media_; }
-  // Returns what was written before ExpectMedia().
+  // The end of the output before ExpectMedia().
   const std::string& text() const { return text_; }
-  // Returns what was written since, which may contain parts of the media.
+  // The end of the output since then, which may contain parts of the media.
   const std::string& media_text() const { return media_text_; }
 
  private:
@@ -54,7 +56,7 @@ class LogTail {
   std::string text_;
   std::string media_text_;
   bool expects_media_ = false;
-  bool ended_ = false;
+  bool ended_ = false;  // no process can write any more
 };
 
 }  // namespace bulkhead::records

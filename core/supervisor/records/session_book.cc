@@ -18,6 +18,8 @@ std::chrono::milliseconds ToMilliseconds(std::chrono::nanoseconds time) {
 void SessionBook::Add(uint64_t id, const std::string& device,
                       SessionOrigin origin, Time now) {
   if (!origin.replayed) ++counts_.streams;
+  // Earlier sessions of the same stream stop counting. Sessions without a
+  // counter may have the same number and be of different streams.
   for (auto& [other, session] : sessions_) {
     if (session.origin.counter != origin.counter ||
         !counters_.Find(origin.counter)) {

@@ -21,23 +21,25 @@ namespace bulkhead::records {
 struct SessionOrigin {
   std::string input;      // the key of the input in InputDeaths
   std::string path;       // the path of the input, for people
-  uint32_t counter = 0;   // the session's place among the host's counters
-  std::string warning;    // what the host has to say, for people
+  uint32_t counter = 0;   // the session's place in HostCounters
+  std::string warning;    // a warning of the host for people, or empty
   bool replayed = false;  // true if the stream has lost a worker before
   sandbox::MemoryAllowance memory;  // see Workers::Serve
 };
 
-// The open sessions of one backend: the origin of each session, its device, and
-// the number of frames that it has received. Reports sessions to the event log,
-// and counts them for operators. Sessions with the same counter belong to one
-// stream; the one that was opened last serves it.
+// The list of the open sessions of one backend: the origin of each session, its
+// device, and the number of frames that the host has received. Adds the opening
+// and closing of sessions to the event log, and counts for operators.
+//
+// A stream whose worker has died goes on in a new session. Sessions with the
+// same counter belong to one stream; the session opened last serves the stream.
 //
 // Owned by Backend. Bound to the event loop's thread.
 class SessionBook {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // The origin of frames.
+  // The device and the input from which new frames came.
   struct Source {
     std::string device;  // canonical: "openreg:1"
     std::string input;   // see SessionOrigin
@@ -46,11 +48,11 @@ class SessionBook {
     std::string device;  // canonical: "openreg:1"
     SessionOrigin origin;
     Time opened;
-    uint64_t frames = 0;  // the count at the last TakeNewFrames()
-    // When the end of its worker was reported; nullopt before, and again once
-    // the stream has another session.
+    uint64_t frames = 0;  // the stream's frames at the last TakeNewFrames()
+    // The time at which the end of its worker was reported. Nullopt before
+    // that, and again once another session serves the stream.
     std::optional<Time> lost = std::nullopt;
-    bool succeeded = false;  // true if the stream has another session
+    bool succeeded = false;  // true once another session serves the stream
   };
 
   // `counters`, `events` and the backend's `counts` must outlive this object.
@@ -65,26 +67,26 @@ class SessionBook {
   const Session* Find(uint64_t id) const;
   const std::map<uint64_t, Session>& all() const { return sessions_; }
 
-  // Returns the devices of the sessions that got a frame since the last call.
-  // Includes the devices of sessions without a counter, since they may have got
-  // a frame.
+  // Returns the sources of the sessions that got a frame since the last call.
+  // Includes sessions that are not counted, since they may have got a frame.
   std::vector<Source> TakeNewFrames();
-  // Adds to the event log that the session's worker has ended. `more` is
-  // appended to the text.
+  // Adds the end of the session's worker to the event log. `more` is appended
+  // to the text.
   void NoteWorkerEnd(uint64_t id, const ExitReport& report,
                      const std::string& more, Time now);
-  // Adds what the open sessions have come to and the backend's counts do not
-  // have yet.
+  // Adds to `counts` the frames and the time of the open sessions, as far as
+  // the backend's own counts lack them.
   void AddOpen(BackendCounts& counts, Time now) const;
 
  private:
+  // Adds an event about the session to the event log.
   void Note(Event::Kind kind, uint64_t id, const ExitReport* report = nullptr,
             const std::string& more = "");
 
   // Returns the frames of a session's stream so far; 0 if they are not counted.
   uint64_t FramesOf(const SessionOrigin& origin) const;
-  // Returns the frames since the last TakeNewFrames(), or 0 if the stream has
-  // another session.
+  // Returns the frames since the last TakeNewFrames(), or 0 if another session
+  // serves the stream.
   uint64_t NewFramesOf(const Session& session) const;
 
   const HostCounters& counters_;

@@ -11,7 +11,7 @@ namespace {
 namespace schema = ipc::schema;
 
 constexpr size_t kMaxWords = 512;
-// Holds a path and a few words.
+// Enough for a path and a few words.
 constexpr size_t kMaxPositionBytes = 4'096;
 
 Transform ToTransform(schema::AskedTransform::Reader from) {

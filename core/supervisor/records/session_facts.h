@@ -11,20 +11,21 @@
 
 namespace bulkhead::records {
 
-// The facts about a session whose worker ended that only the host knows.
+// The facts of a crash record about the session whose worker ended. The host
+// (the application's library) knows them, bulkheadd does not.
 struct SessionFacts {
-  CrashClaim claim;
+  CrashClaim claim;  // the worker's last message, which may be a lie
   std::string device;
   std::string position;
   uint32_t attempt = 1;
   std::string cause;  // why the host killed the worker; empty if it did not
-  bool claims_cause = false;  // as Crash::claims_cause
+  bool claims_cause = false;  // see Crash::claims_cause
   std::optional<Crash::Input> input;
   Crash::Request request;
   std::string last_message;
 };
-// Reads the facts from a message. The host is trusted, but its texts are
-// cleaned all the same, since they are shown to people.
+// Reads the facts, except for `claim`, from a message of the host. The host is
+// trusted, but its texts are made safe for a terminal all the same.
 SessionFacts ToSessionFacts(ipc::schema::SessionEnd::Reader end);
 
 }  // namespace bulkhead::records

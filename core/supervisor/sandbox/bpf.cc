@@ -13,7 +13,8 @@ namespace {
 using Code = std::vector<sock_filter>;
 
 constexpr uint32_t kX32Bit = 0x40000000;
-// Stands for a jump distance that is known once the whole rule is compiled.
+// A placeholder for the jump to the next rule, whose distance is known once the
+// whole rule is compiled.
 constexpr uint8_t kToNextRule = 0xff;
 
 sock_filter Statement(uint16_t code, uint32_t k) { return {code, 0, 0, k}; }
@@ -35,7 +36,8 @@ void Append(Code& code, const Code& more) {
   code.insert(code.end(), more.begin(), more.end());
 }
 
-// Compares one 32-bit half of an argument, since BPF has no 64-bit load.
+// Appends the comparison of one 32-bit half of an argument, since BPF has no
+// 64-bit load.
 void AppendHalf(Code& code, size_t offset, uint32_t mask, uint32_t value) {
   if (mask == 0) return;
   code.push_back(Load(offset));
@@ -106,6 +108,7 @@ struct Call {
   Code code;
 };
 
+// Returns code that finds the call by its number and goes on to its rules.
 Code Bisect(std::span<const Call> calls, uint32_t forbidden) {
   if (calls.empty()) return {Return(forbidden)};
   if (calls.size() == 1) return calls.front().code;
@@ -162,10 +165,10 @@ std::vector<sock_filter> CompileFilterAbove(const Table& table,
   }
   for (const Rule& rule : below) {
     // These rules come after all rules of `table`, so they are reached only by
-    // calls that `table` forbids. For a call that `below` allows or answers, no
-    // notification comes from there, so this filter has to end the process. Not
-    // by SECCOMP_RET_KILL_PROCESS, for which the kernel logs the call and its
-    // place for everybody who may read its log. Nothing handles SIGSYS here.
+    // calls that `table` forbids. If `below` allows or answers such a call, it
+    // sends no notification, so this filter has to end the process. The action
+    // is not SECCOMP_RET_KILL_PROCESS: the kernel would log the call and its
+    // address for everybody who may read the log.
     decisions[rule.syscall].push_back({&rule, SECCOMP_RET_TRAP});
   }
   return Compile(decisions, kLeftToFilterBelow);
@@ -177,7 +180,8 @@ std::vector<sock_filter> SessionFilter(Forbidden forbidden,
     return CompileFilterAbove(SessionTableWith(granted),
                               ZygoteTableWith(granted));
   }
-  // The zygote passes on the socket of a worker, whatever its number.
+  // Without notifications a worker gets its socket from the zygote, so its
+  // descriptors may have any number.
   GrantedCalls anywhere = granted;
   anywhere.fixed_descriptors = false;
   return CompileFilter(SessionTableWith(anywhere), Forbidden::kKill);

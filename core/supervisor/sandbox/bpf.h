@@ -15,45 +15,49 @@ namespace bulkhead::sandbox {
 //
 //     auto filter = CompileFilter(ReaperTable(), Forbidden::kKill);
 //
-// libseccomp is not used because it has no "first matching rule decides": it
-// takes one comparison of an argument per rule and lets an unconditional rule
-// swallow the conditional rules of the same call. A line such as "prctl: allow
-// these three, EPERM for the rest" cannot be written with it, and every line of
-// ours with conditions has that shape.
+// libseccomp is not used because it cannot express that the first matching rule
+// decides: an unconditional rule swallows the conditional rules of the same
+// call. So it has no way to say "prctl: allow these three, EPERM for the rest",
+// and most of our conditional rules are of that kind.
 //
-// The program finds the call by bisection and tries the rules of the call in
+// The program finds the call by binary search and tries the call's rules in
 // order. Calls that no rule matches, architectures other than x86-64, and x32
 // numbers are forbidden. The program is a pure function of the table;
 // bpf_test.cc evaluates it for every call number.
 
 // The kernel's reaction to a forbidden call, which it never executes.
 enum class Forbidden {
-  // The kernel kills the process, and reports to nobody for which call.
+  // The kernel kills the process, and nobody learns which call it was.
   kKill,
-  // The calling thread waits in the kernel until the holder of the filter's
-  // listener has killed the process (seccomp_listener.h). If nobody holds the
-  // listener any more, the call fails with ENOSYS. Calls of rules that ask wait
-  // in the same way until the holder has decided on them.
+  // The calling thread waits in the kernel, which notifies bulkheadd through
+  // the filter's listener descriptor; bulkheadd kills the process
+  // (seccomp_listener.h). A call with Rule::asks waits in the same way, until
+  // bulkheadd has decided. Once nobody has the listener open, both kinds of
+  // calls fail with ENOSYS.
   kNotify,
 };
 
 // Compiles the filter for `table`.
 std::vector<sock_filter> CompileFilter(const Table& table, Forbidden forbidden);
 
-// Compiles a filter that is installed on top of CompileFilter(below, kNotify).
-// A chain of filters may have only one listener, and the filter below has it.
-// So a call that both filters forbid is left to the filter below, which names
-// it. A call that only this filter forbids ends the process by SIGSYS, unnamed
-// and without a line in the kernel's log. The process must not handle SIGSYS.
+// Compiles a second filter, for a process that already has the filter
+// CompileFilter(below, kNotify). Only one filter of a process can have a
+// listener, and that is the filter below. There are two kinds of forbidden
+// calls:
+// - forbidden by both filters: left to the filter below, so that bulkheadd
+//   learns which call it was;
+// - forbidden by this filter alone: ends the process by SIGSYS, which the
+//   process must not handle. Nobody learns which call it was, and the kernel
+//   logs nothing.
 std::vector<sock_filter> CompileFilterAbove(const Table& table,
                                             const Table& below);
 
-// Compiles the filter of stage 2 for use on top of a stage 1 that was compiled
-// with `forbidden`.
+// Compiles the filter of stage 2, for a process whose stage 1 was compiled with
+// `forbidden`.
 std::vector<sock_filter> SessionFilter(Forbidden forbidden,
                                        const GrantedCalls& granted = {});
 
-// Returns the bytes of `filter` as they travel in a Lockdown message. The span
+// Returns the bytes of `filter` as a Lockdown message contains them. The span
 // is valid as long as `filter` is unchanged.
 std::span<const std::byte> FilterBytes(const std::vector<sock_filter>& filter);
 

@@ -30,8 +30,8 @@ namespace {
 
 constexpr const char* kControllers[] = {"memory", "pids", "cpu"};
 constexpr char kPrefix[] = "bulkhead-";
-// How long RemoveStaleCgroups() waits for killed processes to end, in all, and
-// how often it looks.
+// The longest time for which RemoveStaleCgroups() waits in all, and the pause
+// between two looks.
 constexpr std::chrono::milliseconds kEndPatience{200};
 constexpr int kLookMs = 5;
 
@@ -90,9 +90,9 @@ bool IsDelegated(const std::string& directory) {
 }
 
 void EnableControllers(const std::string& directory) {
-  // One by one: the kernel refuses a list of which it refuses one entry.
+  // Writes one at a time: the kernel refuses a whole list for one entry.
   for (const char* controller : kControllers) {
-    // LookAtControllers reads afterwards which of these were accepted.
+    // LookAtControllers() finds out later which of these were accepted.
     (void)Write(directory + "/cgroup.subtree_control",
                 std::string("+") + controller);
   }
@@ -103,7 +103,8 @@ void Append(std::string& list, const std::string& separator,
   list += (list.empty() ? "" : separator) + entry;
 }
 
-// Sets the controllers, and as evidence why the others are missing.
+// Sets parent.controllers to those that are in force in the directory, and
+// parent.evidence to why the others are missing.
 void LookAtControllers(const std::string& directory, CgroupParent& parent) {
   const std::string enabled =
       ReadText(directory + "/cgroup.subtree_control").value_or("");
@@ -131,8 +132,8 @@ void LookAtControllers(const std::string& directory, CgroupParent& parent) {
   }
 }
 
-// Returns a lock on the directory, or nothing if a living bulkheadd has it. The
-// kernel releases the lock with its owner, however that ends.
+// Returns a lock on the directory, or an invalid descriptor if a living
+// bulkheadd has the lock. The kernel releases it when the owner ends.
 ipc::UniqueFd LockIfFree(const std::string& directory) {
   ipc::UniqueFd lock(
       open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -168,8 +169,8 @@ CgroupParent FindCgroupParent(const std::string& named,
       return parent;
     }
     EnableControllers(directory);
-    // Nothing is written to a directory that we only found: that could take
-    // limits away from others.
+    // Only a named directory is written to: in another one, this could take
+    // limits away from other processes.
     LookAtControllers(directory, parent);
     parent.directory = directory;
     return parent;
@@ -180,6 +181,7 @@ CgroupParent FindCgroupParent(const std::string& named,
         "cgroup version 2 is not mounted: /proc/self/mountinfo has no cgroup2";
     return parent;
   }
+  // The mount shows the part of the hierarchy below mount->root.
   const std::string above = mount->root == "/" ? "" : mount->root;
   if (!own->starts_with(above)) {
     parent.evidence = "this process' cgroup, " + *own +
@@ -188,7 +190,7 @@ CgroupParent FindCgroupParent(const std::string& named,
   }
   std::string below = own->substr(above.size());
   if (below == "/") below.clear();
-  // First this process' own cgroup, then the one above it.
+  // Tries this process' own cgroup, then the one above it.
   for (int level = 0; level < 2; ++level) {
     const std::string directory = root + mount->point + below;
     if (IsDelegated(directory)) {
@@ -271,7 +273,7 @@ Result<std::unique_ptr<Cgroup>> Cgroup::Create(const CgroupParent& parent,
 }
 
 bool Cgroup::Remove() const {
-  // Needs Linux 5.14. On older kernels only the reaper ends who is left.
+  // Needs Linux 5.14. On older kernels only the reaper ends the processes.
   (void)Write(directory_ + "/cgroup.kill", "1");
   return rmdir(directory_.c_str()) == 0 || errno == ENOENT;
 }
@@ -281,12 +283,12 @@ Status Cgroup::Adopt(pid_t pid) const {
 }
 
 bool Cgroup::TakeOutOfMemoryKill() {
-  if (Count(directory_, "memory.events", "oom_kill") <= kills_told_) {
+  if (Count(directory_, "memory.events", "oom_kill") <= kills_reported_) {
     return false;
   }
-  ++kills_told_;
-  // `oom` counts only times at which this cgroup's own limit was hit. With
-  // none, the whole machine was out of memory and the kernel chose the process.
+  ++kills_reported_;
+  // `oom` counts how often this cgroup's own limit was hit. If it is 0, the
+  // whole machine was out of memory, and the kernel chose this process.
   return Count(directory_, "memory.events", "oom") > 0;
 }
 

@@ -14,9 +14,9 @@
 
 namespace bulkhead::sandbox {
 
-// Limits a backend as a whole with a cgroup (version 2), a new one for each
-// incarnation. This is possible only if somebody has delegated a cgroup
-// directory to this user:
+// Limits the processes of a backend together with a cgroup (version 2). Each
+// incarnation gets a new cgroup. This is possible only if somebody has
+// delegated a cgroup directory to this user:
 //
 //   const CgroupParent parent = FindCgroupParent(named);
 //   ASSIGN_OR_RETURN(std::unique_ptr<Cgroup> cgroup,
@@ -24,37 +24,36 @@ namespace bulkhead::sandbox {
 //   RETURN_IF_ERROR(cgroup->Adopt(pid));  // Before it runs anything.
 //
 // Only backends are moved to other cgroups, never the application or bulkheadd.
-// So only two kinds of directory can be used: a directory that the operator
-// names, and a directory that is delegated to us and whose children have limits
-// already. The second kind can be this process' own cgroup or its parent.
+// So only two kinds of directory can be used: one that the operator names, and
+// one that is delegated to this user and whose children have limits already.
+// The second kind can be the cgroup of this process or its parent.
 //
 // Used by bulkheadd's one thread. A backend sees no cgroup file system in tier
-// full and may not write to one in tier reduced.
+// full and may not write to it in tier reduced.
 
-// The directory that was found for the cgroups of backends and, if it offers
-// less than it could, the reason.
+// The directory in which the cgroups of backends are made, and the reason if
+// there is none or if it lacks a controller.
 struct CgroupParent {
   std::string directory;                 // Empty if no directory can be used.
   std::vector<std::string> controllers;  // In force: memory, pids or cpu.
   std::string mount;      // Where cgroup version 2 is mounted, or empty.
   bool writable = false;  // This user can make directories in `mount`.
-  // The reason why there is no directory, or why some controllers are not in
-  // `controllers`; for the operator.
+  // For operators: why there is no directory, or why `controllers` lacks some.
   std::string evidence;
 
   bool Has(const std::string& controller) const;
 };
 
 // Finds the directory for the cgroups of backends. `named` is the absolute path
-// of a directory that the operator chose, or empty to look for one. In a named
-// directory the controllers are switched on for its children if possible;
-// nothing else is written. Tests give a `root` that replaces /.
+// of a directory that the operator chose, or empty to look for one. Switches on
+// the controllers for the children of a named directory if possible, and writes
+// nothing else. Tests give a `root` that replaces /.
 CgroupParent FindCgroupParent(const std::string& named,
                               const std::string& root = "");
 
-// Ends and removes the cgroups in `parent` whose bulkheadd has died. Waits for
-// the processes in them for a moment, whatever their number; the next bulkheadd
-// removes what is left.
+// Kills the processes of the cgroups in `parent` whose bulkheadd has died, and
+// removes these cgroups. Waits a moment for the processes to end; the next
+// bulkheadd removes what is left.
 void RemoveStaleCgroups(const CgroupParent& parent);
 
 // Writes `limits` to the cgroup `directory`. Used by Cgroup::Create and its
@@ -62,12 +61,12 @@ void RemoveStaleCgroups(const CgroupParent& parent);
 Status WriteCgroupLimits(const std::string& directory,
                          const CgroupParent& parent, const Limits& limits);
 
-// The cgroup of one incarnation of a backend. Destroying the object kills the
+// The cgroup of one incarnation of a backend. The destructor kills the
 // processes that are left in the cgroup, and removes the cgroup if they have
 // ended. It does not wait for them, because a driver may hold a process in the
-// kernel for any time: whoever has time calls Remove() until it returns true
-// (core/supervisor/backend/ending_reapers.h). The next bulkheadd removes what
-// is left: a lock marks the cgroup as used for as long as its owner lives.
+// kernel for any time. An owner that can wait calls Remove() until it returns
+// true (core/supervisor/backend/ending_reapers.h). Otherwise the next bulkheadd
+// removes the cgroup, once the lock shows that the owner is dead.
 class Cgroup {
  public:
   // Makes a cgroup. Fails with kSandboxUnavailable if the directory cannot be
@@ -84,13 +83,14 @@ class Cgroup {
   // Moves a process into the cgroup. Every process that it starts from then on
   // is in the cgroup too.
   Status Adopt(pid_t pid) const;
-  // Kills the processes that are left. Returns true if the cgroup is removed,
-  // which takes until they have ended. Does not wait.
+  // Kills the processes that are left. Returns true if they have ended and the
+  // cgroup is removed. Does not wait.
   bool Remove() const;
-  // Returns whether the kernel killed a process of this cgroup because the
-  // cgroup was at its limit of memory. Ask once for each process that SIGKILL
-  // ended: each of the kernel's kills is reported once, in whatever order the
-  // processes are asked about.
+  // Call it once for each process of this cgroup that SIGKILL ended. Returns
+  // whether the kernel killed it because the cgroup was at its memory limit.
+  // The kernel reports only how many processes it killed, so each call that
+  // finds a kill uses it up, also if the whole machine was out of memory
+  // (false).
   bool TakeOutOfMemoryKill();
 
   const std::string& directory() const { return directory_; }
@@ -98,7 +98,7 @@ class Cgroup {
  private:
   const std::string directory_;
   const ipc::UniqueFd lock_;
-  uint64_t kills_told_ = 0;
+  uint64_t kills_reported_ = 0;
 };
 
 }  // namespace bulkhead::sandbox

@@ -20,8 +20,8 @@ std::vector<ChildProcess> ChildrenOf(pid_t parent) {
   for (pid_t pid; list >> pid;) {
     ipc::UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     const auto status = ReadThreadStatus("/proc/" + std::to_string(pid));
-    // Read after the pidfd was opened, and while its process lives: the status
-    // belongs to the pidfd's process.
+    // The status was read after the pidfd was opened, and the pidfd's process
+    // still lives, so the status is of the same process.
     if (!pidfd || !status || status->parent != parent ||
         HasEnded(pidfd.get())) {
       continue;

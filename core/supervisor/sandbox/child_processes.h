@@ -15,10 +15,10 @@ struct ChildProcess {
   ipc::UniqueFd pidfd;
 };
 
-// Returns the living children of `parent`, which is a child of this process
-// that has not been reaped. Empty where /proc lacks the list (Linux without
-// CONFIG_PROC_CHILDREN). Each pidfd is the child's own: a pid that came to mean
-// another process is left out.
+// Returns the living children of `parent`, which must be a child of this
+// process that has not been reaped. Returns none where /proc lacks the list
+// (Linux without CONFIG_PROC_CHILDREN). Each pidfd is certain to belong to a
+// child of `parent`, even if a pid was reused during the call.
 std::vector<ChildProcess> ChildrenOf(pid_t parent);
 
 }  // namespace bulkhead::sandbox

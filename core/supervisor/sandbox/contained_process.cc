@@ -33,12 +33,13 @@ namespace {
 
 constexpr int kNamespaces = CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |
                             CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
-// The user and group id inside every sandbox. Any number but 0 will do: 0 would
-// regain capabilities on exec.
+// The user and group id inside every sandbox. Any number but 0 is possible: id
+// 0 would regain capabilities on exec.
 constexpr uint32_t kInsideId = 1000;
 constexpr char kHostName[] = "bulkhead";
 constexpr size_t kMaxReasonBytes = 1024;
-// The first byte of a child's reason, which stands for the code of its Status.
+// The first byte of the reason that a child sends, for the code of its Status:
+// kResourceExhausted or kSandboxUnavailable.
 constexpr char kRanOut = 'E';
 constexpr char kRefused = 'R';
 
@@ -54,9 +55,9 @@ Status WriteProcFile(pid_t pid, const char* name, const std::string& content) {
   return Status();
 }
 
-// Makes the kernel end a backend before the application, should memory run out:
-// a worker is replaced, an application is not. Raising the value takes no
-// right. Nothing depends on it, so a /proc that cannot be written is no error.
+// Makes the kernel kill a backend rather than the application when memory runs
+// out: a worker can be replaced. Raising the value needs no privilege. A /proc
+// that cannot be written is no error, since nothing depends on the value.
 void PreferForOutOfMemoryKill(pid_t pid) {
   constexpr int kMore = 500;
   constexpr int kMost = 1000;
@@ -80,7 +81,7 @@ Status MapIds(pid_t pid, std::optional<uint32_t> outside_id) {
 }
 
 Status TakeIds(uint32_t id, bool drop_groups) {
-  // Groups before the user id, whose change takes the right to change them.
+  // Groups first: the change of the user id takes away the right to drop them.
   if (drop_groups && setgroups(0, nullptr) != 0) {
     return Failed("cannot drop supplementary groups");
   }
@@ -90,6 +91,7 @@ Status TakeIds(uint32_t id, bool drop_groups) {
   return Status();
 }
 
+// Lowers the soft and the hard limit to `value`.
 Status Limit(__rlimit_resource resource, uint64_t value) {
   rlimit limit = {};
   if (getrlimit(resource, &limit) != 0) {
@@ -104,9 +106,9 @@ Status Limit(__rlimit_resource resource, uint64_t value) {
 }
 
 Status SetLimits(const Limits& limits, bool count_tasks) {
-  // A limit of 0 still lets the kernel start the program that core_pattern may
-  // name, with a crash of a backend as its input. A limit of 1 does not, and
-  // leaves no room for a file either.
+  // With a limit of 0, the kernel still starts the program that core_pattern
+  // may name and passes the backend's memory to it. With a limit of 1 it does
+  // not, and no core file fits either.
   RETURN_IF_ERROR(Limit(RLIMIT_CORE, 1));
   RETURN_IF_ERROR(Limit(RLIMIT_STACK, limits.stack_bytes));
   RETURN_IF_ERROR(Limit(RLIMIT_FSIZE, limits.file_bytes));
@@ -126,8 +128,8 @@ Status EmptyBoundingSet() {
   // PR_CAPBSET_READ fails at the first number that the kernel does not know.
   for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
        ++capability) {
-    // EPERM means an unprivileged caller without namespaces, who has no such
-    // right. no_new_privs then keeps the capabilities of the set out of reach.
+    // EPERM means that the caller is unprivileged and in no new user namespace.
+    // no_new_privs then keeps the capabilities of the set out of reach.
     if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM) {
       return Failed("cannot drop a capability from the bounding set");
     }
@@ -150,8 +152,8 @@ Status DropCapabilities() {
   return Status();
 }
 
-// Handlers and masks of bulkheadd must not reach the child: an ignored signal
-// would even survive exec.
+// Resets what the child has inherited from bulkheadd: handlers, masks and
+// ignored signals, of which the last two would survive exec.
 void ResetSignals() {
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   sigset_t none;
@@ -175,13 +177,13 @@ Status RaiseOpenFiles() {
 
 Status EnterNamespaces(const Containment& containment) {
   const std::vector<VisiblePath>& visible = containment.policy.visible;
-  // This order is explained in new_root.h.
+  // new_root.h explains this order.
   ASSIGN_OR_RETURN(const std::vector<ipc::UniqueFd> mounts,
                    OpenVisible(visible));
   RETURN_IF_ERROR(TakeIds(kInsideId, containment.outside_id.has_value()));
   RETURN_IF_ERROR(EnterNewRoot(visible, mounts));
-  // The profiles of containers refuse this one call and allow all of the above.
-  // What it costs is that uname() returns the host's name (HasOwnHostName).
+  // A failure is no error: profiles of containers may refuse this call and
+  // allow all of the above. Then uname() returns the name of the host.
   [[maybe_unused]] const int refused =
       sethostname(kHostName, sizeof(kHostName) - 1);
   return Status();
@@ -200,34 +202,36 @@ Status Contain(const Containment& containment, int setup) {
   } else if (containment.outside_id) {
     RETURN_IF_ERROR(TakeIds(*containment.outside_id, true));
   }
-  // The application's working directory would tell a backend who uses it.
+  // The application's working directory would be visible to the backend.
   if (!full && chdir("/") != 0) {
     return Failed("cannot change to the directory /");
   }
   umask(0077);
-  // After the new root, which takes capabilities to build.
+  // After the new root was built, which needs capabilities.
   RETURN_IF_ERROR(DropCapabilities());
-  // RLIMIT_NPROC counts per user id and user namespace. Without either of its
-  // own, it would count what else the user runs.
+  // RLIMIT_NPROC counts the processes of one user id in one user namespace. If
+  // the backend shares both with the user's other processes, they would count.
   RETURN_IF_ERROR(SetLimits(containment.policy.limits,
                             full || containment.outside_id.has_value()));
   if (full) {
-    // After the ids change, since that clears the signal. Not in tier reduced,
+    // After the change of ids, which clears the signal. Not in tier reduced,
     // where the reaper must outlive bulkheadd to kill its children.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) {
       return Failed("cannot set the parent-death signal");
     }
   }
-  // The parent may have died before the death signal was set. Its end of the
-  // socket is closed then.
+  // The parent may have died before the signal was set; then its end of the
+  // socket is closed.
   char byte;
   if (recv(setup, &byte, 1, MSG_DONTWAIT) == 0) _exit(1);
   return Status();
 }
 
+// Runs the child: enters the sandbox, then calls `enter`.
 [[noreturn]] void RunChild(const Containment& containment, int setup,
                            const std::function<Status(int)>& enter) {
-  // Wait until the parent has mapped the ids and moved us into the cgroup.
+  // Waits until the parent has mapped the ids and moved this process into the
+  // cgroup.
   char go;
   if (recv(setup, &go, 1, 0) != 1) _exit(1);
   Status status = Contain(containment, setup);
@@ -236,8 +240,8 @@ Status Contain(const Containment& containment, int setup) {
   EndWithReason(setup, status);
 }
 
-// Waits until `enter` has succeeded, which the end of file means: the exec
-// closed the socket. A message is the child's reason for having failed.
+// Waits until `enter` has succeeded or failed. The end of file means success,
+// since exec has closed the socket. A message is the reason for a failure.
 Status AwaitEntered(int setup, ipc::Deadline deadline) {
   pollfd wait = {.fd = setup, .events = POLLIN, .revents = 0};
   int ready;
@@ -325,11 +329,11 @@ Result<ContainedProcess> StartContained(const Containment& containment,
   childs.reset();
   ContainedProcess process{ipc::UniqueFd(raw_pidfd), static_cast<pid_t>(pid)};
 
-  // Before the ids change, after which the file may belong to somebody else.
+  // Before the change of ids, after which the file belongs to another user.
   PreferForOutOfMemoryKill(process.pid);
   Status status = full ? MapIds(process.pid, containment.outside_id) : Status();
-  // Only the parent may write the id maps and move the child to a cgroup. Both
-  // happen before the child may go on, so nothing runs without them.
+  // The child waits for a byte, so that it runs nothing without its ids and its
+  // cgroup.
   if (status.ok() && containment.cgroup != nullptr) {
     status = containment.cgroup->Adopt(process.pid);
   }

@@ -11,17 +11,17 @@
 
 namespace bulkhead::sandbox {
 
-// Returns a Status whose message is "`what`: Permission denied", with the text
-// of errno. Call it before anything else can change errno.
+// Returns a Status whose message is `what` and the text of errno: "cannot open
+// it: Permission denied". Call it before anything else can change errno.
 inline Status ErrnoStatus(Code code, std::string what) {
   const int error = errno;
   return Status(
       code, std::move(what) + ": " + std::generic_category().message(error));
 }
 
-// Returns such a Status about a step of a sandbox: kResourceExhausted if
-// memory, processes or descriptors ran out, which says nothing about the
-// sandboxes that this machine offers, otherwise kSandboxUnavailable.
+// Returns such a Status for a failed step in making a sandbox. If memory,
+// processes or descriptors ran out, the machine may still offer the sandbox, so
+// the code is kResourceExhausted; otherwise it is kSandboxUnavailable.
 inline Status SandboxStepFailed(std::string what) {
   switch (errno) {
     case EAGAIN:

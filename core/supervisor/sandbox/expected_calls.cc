@@ -22,8 +22,8 @@
 namespace bulkhead::sandbox {
 namespace {
 
-// Returns whether the file is /dev/null, the input and output of a worker that
-// bulkheadd has not given others.
+// Returns whether the file is /dev/null, which is stdin and stdout of a worker
+// until bulkheadd gives it others.
 bool IsNull(const struct stat& file) {
   return S_ISCHR(file.st_mode) && file.st_rdev == makedev(1, 3);
 }
@@ -45,8 +45,8 @@ bool WriteMemory(pid_t thread, uint64_t address, const void* from,
          static_cast<ssize_t>(bytes);
 }
 
-// Returns whether `thread` has the program `expected` at `address`, as
-// seccomp() takes it.
+// Returns whether the sock_fprog at `address` in the memory of `thread`, an
+// argument of seccomp(), contains the program `expected`.
 bool HasProgram(pid_t thread, uint64_t address,
                 const std::vector<sock_filter>& expected) {
   sock_fprog program = {};
@@ -61,8 +61,8 @@ bool HasProgram(pid_t thread, uint64_t address,
          std::ranges::equal(FilterBytes(found), FilterBytes(expected));
 }
 
-// Puts `program` in the place of the one that `thread` has at `address`, as
-// seccomp() takes it. There is room for any program (ipc/lockdown_filters.h).
+// Replaces the program of that sock_fprog by `program`. The worker has reserved
+// room for a program of any length (ipc/lockdown_filters.h).
 bool ReplaceProgram(pid_t thread, uint64_t address,
                     const std::vector<sock_filter>& program) {
   sock_fprog header = {};
@@ -75,13 +75,13 @@ bool ReplaceProgram(pid_t thread, uint64_t address,
   return WriteMemory(thread, reinterpret_cast<uint64_t>(header.filter),
                      bytes.data(), bytes.size()) &&
          WriteMemory(thread, address, &header, sizeof(header)) &&
-         // The header may lie where the program was written.
+         // A hostile header may overlap the program that was just written.
          HasProgram(thread, address, program);
 }
 
-// Root without CAP_DAC_READ_SEARCH cannot look at the descriptors of a process
-// with another uid, whatever that process does. To an ordinary user only a
-// process that has hidden them is closed.
+// Returns whether the error only means that root without CAP_DAC_READ_SEARCH
+// may not see the descriptors of a process with another uid. An ordinary user
+// gets this error only for a process that hides its descriptors.
 bool CannotLook(const std::error_code& error) {
   return error == std::errc::permission_denied && geteuid() == 0;
 }
@@ -110,6 +110,7 @@ ExpectedCalls::Decision ExpectedCalls::Decide(const PendingCall& call) {
   }
   if (zygote_ == 0) zygote_ = call.process;
   if (call.number == SYS_seccomp) return DecideFilter(call);
+  // Allows a step of a worker the first time, if it is the expected one.
   const auto once = [&](bool& done, bool expected) {
     if (call.process == zygote_ || done || !expected) return Decision::kRefuse;
     done = true;
@@ -123,7 +124,7 @@ ExpectedCalls::Decision ExpectedCalls::Decide(const PendingCall& call) {
     return once(progress.entered_ruleset,
                 progress.made_ruleset && EntersRuleset(call));
   }
-  // Stage 1 asks about no other clone than one of a worker.
+  // The only other call about which stage 1 asks is the clone of a worker.
   if (call.number != SYS_clone || call.process != zygote_ ||
       clones_under_way_ >= expected_clones_) {
     return Decision::kRefuse;
@@ -161,19 +162,21 @@ ExpectedCalls::Decision ExpectedCalls::DecideFilter(const PendingCall& call) {
     return Decision::kRefuse;
   }
   ++progress.filters;
+  // Only the last filter of a worker, the second one, is checked further.
   if (call.process == zygote_ || progress.filters == 1) return Decision::kGoOn;
   if (lockdown_.handled && !progress.entered_ruleset) return Decision::kRefuse;
   if (reads_memory_) {
     const Decision decision = DecideDescriptors(call.thread);
     if (decision != Decision::kGoOn) return decision;
-    // At its end the kernel would wake others for what is on the list.
+    // When a thread with a robust list ends, the kernel wakes the waiters on
+    // the list's addresses, which may be pages of files that others map.
     void* list = nullptr;
     size_t bytes = 0;
     if (syscall(SYS_get_robust_list, call.thread, &list, &bytes) != 0 ||
         list != nullptr) {
       return Decision::kRefuse;
     }
-    // From here on it maps no file but the memory of its session.
+    // Stage 2 lets the worker map no further file, only its session's memory.
     const auto mapped = FileMappings(call.thread);
     if (!mapped || mapped->empty()) return Decision::kRefuse;
     if (const Decision held = HoldFiles(call.thread, *mapped);
@@ -193,8 +196,8 @@ ExpectedCalls::Decision ExpectedCalls::HoldFiles(
     pid_t process, const std::vector<FileMapping>& mappings) {
   // The mappings of a driver are not files, and may be as large as the device.
   if (!lockdown_.devices.empty()) return Decision::kGoOn;
-  // Almost always, all is held. The rest is what the vendor's code has mapped
-  // since the zygote was ready.
+  // Almost always all files are held already. The others are files that vendor
+  // code has mapped since the zygote was ready.
   const uint64_t before = held_files_.bytes();
   Status held = held_files_.Add(process, mappings, late_bytes_left_,
                                 HeldFiles::When::kLater);
@@ -221,6 +224,8 @@ ExpectedCalls::Decision ExpectedCalls::DecideDescriptors(pid_t process) const {
     struct stat file = {};
     if (stat(descriptors->path().c_str(), &file) != 0) return Decision::kRefuse;
     const std::string number = descriptors->path().filename();
+    // Until bulkheadd gives it others, a worker has these standard descriptors:
+    // /dev/null as stdin and stdout, and the zygote's log, a socket, as stderr.
     const bool standard = number == "0" || number == "1"
                               ? IsNull(file)
                               : number == "2" && S_ISSOCK(file.st_mode);

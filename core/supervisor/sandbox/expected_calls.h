@@ -16,54 +16,55 @@
 
 namespace bulkhead::sandbox {
 
-// A system call on which the kernel waits for bulkheadd's decision.
+// A system call of a backend that waits for bulkheadd's decision.
 struct PendingCall {
-  pid_t process = 0;  // The pid in the backend's own pid namespace.
-  pid_t thread = 0;   // The calling thread, as this process sees it.
-  int threads = 0;    // The number of threads of the calling process.
-  uint64_t id = 0;    // of the notification
-  int number = 0;
+  pid_t process = 0;          // The pid in the backend's own pid namespace.
+  pid_t thread = 0;           // The calling thread, as this process sees it.
+  int threads = 0;            // The number of threads of the calling process.
+  uint64_t id = 0;            // The kernel's id of the notification.
+  int number = 0;             // The number of the system call.
   uint32_t architecture = 0;  // An AUDIT_ARCH_* value.
   uint64_t arguments[6] = {};
 };
 
-// Decides on the calls that Bulkhead's own code makes in a backend and that
-// vendor code must not make: cloning a worker, and installing a lock-down.
-// Stage 1 leaves them to bulkheadd (Rule::asks).
+// Decides on the system calls that Bulkhead's own code must make in a backend
+// and that vendor code must not: cloning a worker, and installing a lock-down.
+// The filter of stage 1 cannot tell the two apart, so it leaves these calls to
+// bulkheadd (Rule::asks).
 //
 //   calls.ExpectClone();            // the zygote was asked for a worker
-//   calls.Decide(call)              // in the listener
-//   calls.CloneAnswered();          // the zygote said what came of it
+//   calls.Decide(call)              // for each call, in the listener
+//   calls.CloneAnswered();          // the zygote has answered
 //   calls.Give(pid, descriptors);   // the worker is known
-//   calls.TakeReady(pid)            // the worker waits in its last call
+//   calls.TakeReady(pid)            // the worker installs its last filter
 //
-// The kernel reports forbidden calls in the same way as those that bulkheadd
-// decides on, so each call is compared with the rules of stage 1 again, with
-// all its arguments.
+// Clones: only the zygote may clone, once for each worker that bulkheadd asked
+// for. So bulkheadd knows every process of a backend.
 //
-// A clone is approved for the zygote alone, once for each that bulkheadd asked
-// for. So a backend has no process that bulkheadd does not know of. Each
-// process may install exactly the filters of its own lock-down, in their order:
-// the zygote the last one of stage 1, before it loads vendor code, and a worker
-// the filters of stage 2. So no filter of the vendor's answers a call, logs it,
-// or counts as one of ours. A filter is compared where it lies in the memory of
-// the caller, which cannot change it: it has no other thread, and no process
-// shares memory with it that can be written. (A granted device may; such a
-// backend can then have filters that log, which is noise and no way out.)
-// Before its last filter a worker has restricted itself with the Landlock
-// ruleset of the lock-down. In the place of the last filter bulkheadd puts one
-// that also keeps the worker from the pages of files (file_mappings.h).
+// Filters: each process may install exactly the filters of its own lock-down,
+// in their order. The zygote installs the last filter of stage 1 before it
+// loads vendor code, a worker installs the filters of stage 2. So a vendor
+// cannot add a filter that answers or logs calls, or that is counted as one of
+// ours. bulkheadd reads the filter in the memory of the calling process, which
+// cannot change it meanwhile: it has no other thread, and shares no writable
+// memory. (A granted device may write to that memory. Then a vendor can add
+// filters that log, but not loosen the lock-down.) Before its last filter, a
+// worker must have restricted itself with the Landlock ruleset of the
+// lock-down. bulkheadd replaces that last filter by one that also forbids
+// futexes in the pages of files (file_mappings.h).
 //
-// A worker gets its socket, and with it media and the memory of its session,
-// when its last filter is allowed. The zygote never has the socket: its threads
-// could read the messages on it, and map that memory. By then a worker has no
-// descriptor but the standard ones and granted devices: an open file that it
-// kept would be shared with its siblings, as a place to leave data in. For the
-// same reason it gets a stdin, stdout and stderr of its own at that moment;
-// everybody can watch writes to the host's /dev/null (inotify).
+// Descriptors: when its last filter is allowed, a worker gets the socket over
+// which it then receives media and the memory of its session. The zygote never
+// has this socket, because its threads could read the messages and map the
+// memory. Before its last filter, a worker may have only the standard
+// descriptors and granted devices: in any other open file, workers could leave
+// data for each other. With the socket it gets a stdin, stdout and stderr of
+// its own, since everybody can watch writes to the host's /dev/null (inotify).
 //
-// Used by bulkheadd's one thread. Every call is a hostile claim except for its
-// process and thread, which the kernel names.
+// Used by bulkheadd's one thread. The calling process is hostile; only its
+// process and thread id are certain, since they come from the kernel. The
+// kernel reports forbidden calls and calls with Rule::asks alike. So each call
+// is compared with the rules of stage 1 again, with all its arguments.
 class ExpectedCalls {
  public:
   // The lock-down that each worker installs as stage 2.
@@ -74,51 +75,55 @@ class ExpectedCalls {
     std::optional<std::array<uint64_t, 3>> handled;
     std::vector<uint64_t> devices;  // the device numbers of granted nodes
   };
-  // With `reads_memory` false, this machine does not let bulkheadd read the
-  // memory of a backend; then the number and order of the calls is bounded and
-  // not their content. `parts` must outlive this object.
+  // `reads_memory` is false if this machine does not let bulkheadd read the
+  // memory of a backend. Then only the number and the order of the calls are
+  // checked, not their content. `parts` must outlive this object.
   ExpectedCalls(SessionLockdown lockdown, bool reads_memory, HeldParts& parts);
 
   enum class Decision {
-    kRefuse,  // ends the process
-    // bulkheadd lacks the descriptors to look, so the call fails with EAGAIN.
+    kRefuse,  // The process is ended.
+    // bulkheadd lacks descriptors to check the call, which fails with EAGAIN.
     kCannotTell,
-    kGoOn,  // is executed
-    // Is executed once the worker's descriptors are there: TakeReady() says
-    // when.
+    kGoOn,  // The call is executed.
+    // The call is executed once TakeReady() returns the worker's descriptors.
     kAwaitDescriptors,
   };
-  // The descriptors that a worker gets with its last filter, and not before.
+  // The descriptors that a worker gets when its last filter is allowed.
   struct WorkerDescriptors {
     ipc::UniqueFd socket;
     ipc::UniqueFd log;      // its stderr
     ipc::UniqueFd silence;  // its stdin and stdout
   };
-  // The descriptors for a worker that waits in its last call, and the call's
-  // id.
+  // The descriptors for a worker that waits in the call which installs its last
+  // filter, and the kernel's id of that call.
   struct Ready {
     uint64_t id;
     WorkerDescriptors descriptors;
   };
 
-  // The files that the backend maps: of the zygote, once they were added, and
-  // of each worker that got its last filter.
+  // The files that are held in memory for this backend. The owner of this
+  // object adds the files that the zygote maps. Decide() adds further files
+  // that a worker maps.
   HeldFiles& held_files() { return held_files_; }
   bool reads_memory() const { return reads_memory_; }
+  // Permits one clone. Call it when the zygote is asked for a worker.
   void ExpectClone() { ++expected_clones_; }
+  // Withdraws the permission. Call it when the zygote has answered.
   void CloneAnswered();
+  // Decides on one waiting call of the backend, and notes the process's step.
   Decision Decide(const PendingCall& call);
   // Stores the descriptors of a worker.
   void Give(pid_t process, WorkerDescriptors descriptors);
-  // Returns, once, the call and the descriptors of a worker that has both.
+  // If the worker waits in the call for its last filter and Give() was called,
+  // returns the call's id and the descriptors, once.
   std::optional<Ready> TakeReady(pid_t process);
   // Forgets a process that has ended.
   void Forget(pid_t process) { workers_.erase(process); }
-  // The number of clones that were approved and not answered yet.
+  // The number of clones that were allowed and not answered yet.
   uint32_t clones_under_way() const { return clones_under_way_; }
 
  private:
-  // The steps of its lock-down that a process has made.
+  // The steps of its lock-down that one process has taken.
   struct Progress {
     bool made_ruleset = false;
     bool entered_ruleset = false;
@@ -127,35 +132,35 @@ class ExpectedCalls {
     std::optional<WorkerDescriptors> descriptors;
   };
 
-  // Returns whether the worker makes the ruleset of the lock-down.
+  // Returns whether the call makes the Landlock ruleset of the lock-down.
   bool IsRuleset(const PendingCall& call) const;
-  // Returns whether the worker restricts itself with a ruleset.
+  // Returns whether the call restricts the worker with a Landlock ruleset.
   bool EntersRuleset(const PendingCall& call) const;
   Decision DecideFilter(const PendingCall& call);
-  // Returns the filter that a process installs as its `index`-th, empty if
-  // there is none.
+  // Returns filter number `index` of the process, counted from 0; empty if the
+  // process may install no such filter.
   std::vector<sock_filter> Expected(pid_t process, size_t index) const;
-  // Has all that a worker maps of files held in memory.
+  // Holds in memory those parts of files that a worker maps and that are not
+  // held yet.
   Decision HoldFiles(pid_t process, const std::vector<FileMapping>& mappings);
-  // Decides on the descriptors of a worker: kRefuse if it has one that a worker
-  // must not have.
+  // Returns kRefuse if a worker has a descriptor that it must not have.
   Decision DecideDescriptors(pid_t process) const;
 
   const SessionLockdown lockdown_;
   const bool reads_memory_;
   HeldFiles held_files_;
-  // Bounds what workers may still map of files that the zygote had not mapped.
-  // bulkheadd does nothing else while it reads these.
+  // The bytes of files that workers may still map in addition to the zygote's.
+  // Bounded because bulkheadd does nothing else while it reads them.
   uint64_t late_bytes_left_ = uint64_t{256} << 20;
-  // Nobody but the zygote has the filter that asks before a clone is approved.
+  // The process of the first call: before a clone there is no other process.
   pid_t zygote_ = 0;
   uint32_t expected_clones_ = 0;
   uint32_t clones_under_way_ = 0;
-  std::map<pid_t, Progress> workers_;  // and the zygote
+  std::map<pid_t, Progress> workers_;  // the zygote's progress too
 };
 
-// Returns whether this process can read the memory of `process` at `address`,
-// where it has the 8 bytes `expected`.
+// Returns whether this process can read the memory of `process`: whether it
+// finds the value `expected` at `address` there.
 bool CanReadMemory(pid_t process, const uint64_t* address, uint64_t expected);
 
 }  // namespace bulkhead::sandbox

@@ -28,10 +28,11 @@ namespace {
 using Code = std::vector<sock_filter>;
 
 constexpr size_t kMostRanges = 128;
-// Stands for the distance to the filter that follows.
+// A placeholder for the distance to the filter that follows.
 constexpr uint32_t kToFilter = 0xffffffff;
 
-// The words of memory that a filter has.
+// The words of the filter's scratch memory: the halves of the address, and the
+// answer if the address lies within a range.
 enum Word : uint32_t { kHigh, kLow, kAnswer };
 
 sock_filter Statement(int code, uint32_t k) {
@@ -58,8 +59,8 @@ size_t Argument(int number) {
          sizeof(uint64_t) * static_cast<size_t>(number);
 }
 
-// Stores `error` as the answer if the address lies within a range, and argument
-// `number` as the address.
+// Returns code that stores the words: argument `number` of the call as the
+// address, and `error` as the answer.
 Code Take(int number, int error) {
   return {Statement(BPF_LD | BPF_IMM,
                     SECCOMP_RET_ERRNO | static_cast<uint32_t>(error)),
@@ -70,8 +71,10 @@ Code Take(int number, int error) {
           Store(kHigh)};
 }
 
-// Finds the address among the bounds by bisection. `within` says whether what
-// lies before the first of the bounds is a range.
+// Returns code that searches the stored address among the bounds by bisection.
+// The bounds are the begins and ends of the ranges in ascending order, so each
+// bound switches between outside and within. `within` says whether an address
+// below the first bound lies within a range.
 Code Search(std::span<const uint64_t> bounds, bool within) {
   if (bounds.empty()) {
     return within ? Code{Recall(kAnswer), Statement(BPF_RET | BPF_A, 0)}
@@ -81,6 +84,8 @@ Code Search(std::span<const uint64_t> bounds, bool within) {
   const auto high = static_cast<uint32_t>(bounds[half] >> 32);
   const auto low = static_cast<uint32_t>(bounds[half]);
   const Code below = Search(bounds.first(half), within);
+  // Compares the address with the middle bound. A lower address goes on with
+  // `below`, any other one jumps past it.
   Code code = {Recall(kHigh),
                Jump(BPF_JGT, high, 3, 0),
                Jump(BPF_JEQ, high, 0, 3),
@@ -102,7 +107,7 @@ std::optional<uint64_t> ReadNumber(std::string_view text, int base) {
   return number;
 }
 
-// Returns what is before and after the first `separator`.
+// Returns the parts of the text before and after the first `separator`.
 std::pair<std::string_view, std::string_view> Halves(std::string_view text,
                                                      char separator) {
   const size_t at = std::min(text.find(separator), text.size());
@@ -117,14 +122,15 @@ std::string_view TakeWord(std::string_view& line) {
   return word;
 }
 
-// Returns nullopt if there is more than a sound process has. This one holds
-// what many others map (held_files.h).
+// Returns the text of /proc/PID/maps, or nullopt if it is longer than that of a
+// sound process. This process may have a longer one, since it maps the files of
+// all backends (held_files.h).
 std::optional<std::string> ReadMaps(pid_t process) {
   const size_t most_bytes = size_t{process == getpid() ? 32U : 4U} << 20;
   const std::string path = "/proc/" + std::to_string(process) + "/maps";
   const ipc::UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  // The kernel's word for a process that has no memory any more; older kernels
-  // show an empty file.
+  // ESRCH means that the process has given up its memory; older kernels show an
+  // empty file then.
   if (!file && errno == ESRCH) return std::string();
   if (!file) return std::nullopt;
   std::string text;
@@ -159,10 +165,11 @@ void JoinClosest(std::vector<AddressRange>& ranges) {
   for (size_t i = 1; i < ranges.size(); ++i) {
     gaps.push_back(ranges[i].begin - ranges[i - 1].end);
   }
-  const size_t joined = ranges.size() - kMostRanges;
-  const auto last = gaps.begin() + static_cast<std::ptrdiff_t>(joined - 1);
-  std::ranges::nth_element(gaps, last);
-  JoinWithin(*last, ranges);
+  // Closing the smallest gaps, `to_close` of them, leaves kMostRanges ranges.
+  const size_t to_close = ranges.size() - kMostRanges;
+  const auto widest = gaps.begin() + static_cast<std::ptrdiff_t>(to_close - 1);
+  std::ranges::nth_element(gaps, widest);
+  JoinWithin(*widest, ranges);
 }
 
 }  // namespace
@@ -217,6 +224,7 @@ Code KeptFromFiles(std::vector<AddressRange> ranges, const Code& filter) {
   const Code remaps = Take(0, EPERM);
   const Code wakes = Take(0, EINVAL);
   const Code waits = Take(0, EAGAIN);
+  // Returns the distance of a jump past all of `code`.
   const auto past = [](const auto&... code) {
     return static_cast<uint32_t>((code.size() + ...));
   };
@@ -228,6 +236,10 @@ Code KeptFromFiles(std::vector<AddressRange> ranges, const Code& filter) {
   futexes.push_back(Leave(past(waits)));
   Append(futexes, waits);
 
+  // The order is: a choice by call, the parts for futex(), clone() and
+  // mremap(), the search, and `filter`. A part stores the words and jumps over
+  // the later parts to the search. A conditional jump cannot reach far, so the
+  // choice jumps in two steps.
   Code code = {Load(offsetof(seccomp_data, arch)),
                Jump(BPF_JEQ, AUDIT_ARCH_X86_64, 1, 0),
                Leave(kToFilter),

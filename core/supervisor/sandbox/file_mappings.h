@@ -11,19 +11,19 @@
 
 namespace bulkhead::sandbox {
 
-// Keeps a session from the pages of files that it shares with other processes.
-// The kernel identifies a futex without FUTEX_PRIVATE_FLAG by the file and the
-// page, whoever maps it. So two processes that map the same library, which all
-// do, could wake each other there, and tell each other something by it.
+// Closes a covert channel from a session's worker to other processes: futexes
+// in pages of files that both processes map. A futex without FUTEX_PRIVATE_FLAG
+// is the same one in all processes that map the same page of a file. All map
+// the same libraries, so a worker could wake sleepers in other processes, and
+// by that transmit what it decodes.
 //
 //   if (auto mappings = FileMappings(worker)) {
 //     filter = KeptFromFiles(RangesOf(*mappings), filter);
 //   }
 //
-// The ranges belong to a process that can map no other file: a session's worker
-// at the moment when its last filter is installed. Which pages of these files
-// are in memory is seen by everybody too: bulkheadd holds them there
-// (held_files.h).
+// The mappings are read when the worker installs its last filter: from then on
+// it can map no further file. held_files.h closes another covert channel of
+// these pages: which of them are in memory.
 
 // Addresses from `begin` up to `end`.
 struct AddressRange {
@@ -35,30 +35,33 @@ struct AddressRange {
 struct FileMapping {
   AddressRange range;
   uint64_t offset;  // of the part in the file
-  // The number that the kernel gives the file system, and the inode there. What
-  // the kernel writes here may differ from what stat() returns.
+  // The device number of the file system, and the inode there. Both are as in
+  // /proc/PID/maps, which may differ from what stat() returns.
   uint64_t device;
   uint64_t inode;
-  // As the kernel writes it: followed by " (deleted)" if the file has no name
-  // any more, and valid in the process's mount namespace.
+  // The path as the kernel writes it: in the process's mount namespace, and
+  // followed by " (deleted)" if the file was removed.
   std::string path;
 };
 
 // Returns the parts of files that the process maps, in ascending order of their
-// addresses. There is none if the process is about to end and has no memory any
-// more. Returns nullopt if /proc does not show them.
+// addresses. The list is empty for a process that is ending and has given up
+// its memory. Returns nullopt if /proc does not show the mappings.
 std::optional<std::vector<FileMapping>> FileMappings(pid_t process);
 
+// Returns the addresses of the mappings, in the same order.
 std::vector<AddressRange> RangesOf(const std::vector<FileMapping>& mappings);
 
-// Returns a filter that does as `filter`, except that within the ranges
-// - FUTEX_WAIT and its like fail with EAGAIN, and FUTEX_WAKE with EINVAL, but
-//   not with FUTEX_PRIVATE_FLAG,
-// - clone() does not store or wake at the end of the new thread: EAGAIN, and
-// - mremap() neither moves a page of a file nor maps more of the file: EPERM.
-// Ranges that touch are one. Where there are more than a filter has room for,
-// those that are closest to each other are joined; what lies between them fails
-// in the same way.
+// Returns a filter that decides as `filter` does, except for these calls with
+// an address in one of the ranges:
+// - futex() without FUTEX_PRIVATE_FLAG: FUTEX_WAKE fails with EINVAL, all other
+//   commands with EAGAIN;
+// - clone() with the address as child_tid, where the kernel would write 0 and
+//   wake a sleeper when the new thread ends: fails with EAGAIN;
+// - mremap(), which could move a page of a file or map more of the file: fails
+//   with EPERM.
+// A filter has room for a limited number of ranges. If there are more, the
+// closest ones are joined, and the addresses between them count as well.
 std::vector<sock_filter> KeptFromFiles(std::vector<AddressRange> ranges,
                                        const std::vector<sock_filter>& filter);
 

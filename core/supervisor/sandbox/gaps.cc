@@ -62,7 +62,8 @@ std::string StepText(Step step) {
   return "nothing";
 }
 
-// For a refusal that no known switch of this machine explains.
+// Explains a refusal by its errno, if no known switch of this machine explains
+// it.
 Cause CauseByError(const MachineFacts& facts) {
   const auto& [step, error] = facts.refusal;
   if (step == Step::kNothing) {
@@ -331,7 +332,7 @@ void ExplainSpeculation(const MachineFacts& facts,
   }
 }
 
-// What a session can do to its own process that others see.
+// Explains the changes of a session's own process that other users can see.
 void ExplainTraces(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
   if (facts.tier == Tier::kNone) return;
   if (facts.logs_faults.value_or(0) != 0) {

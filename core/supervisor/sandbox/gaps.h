@@ -11,7 +11,7 @@ namespace bulkhead::sandbox {
 // One part of the sandbox that this machine does not provide, explained to the
 // operator.
 struct SandboxGap {
-  std::string missing;   // The part, as a noun.
+  std::string missing;   // The missing part, as a noun.
   std::string evidence;  // The observation that shows the gap.
   std::string remedy;    // Exact steps; may have several lines.
   std::string cost;      // The consequence of leaving the gap open.
@@ -20,8 +20,9 @@ struct SandboxGap {
   std::string Sentence() const { return missing + ": " + evidence; }
 };
 
-// Returns the gaps; the ones that prevent tier full come first. A pure
-// function: the machine is not asked.
+// Returns the gaps that the facts show; those that prevent the tier
+// kFull come first.
+// A pure function of the facts.
 std::vector<SandboxGap> ExplainGaps(const MachineFacts& facts);
 
 }  // namespace bulkhead::sandbox

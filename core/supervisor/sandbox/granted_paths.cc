@@ -34,7 +34,7 @@ bool HasModes(const struct stat& info, mode_t modes) {
   return (info.st_mode & modes) == modes;
 }
 
-// Whether `node` is /dev/mem, /dev/kmem or /dev/port.
+// Returns whether `node` is /dev/mem, /dev/kmem or /dev/port.
 bool IsMachineMemory(dev_t node) {
   const unsigned number = minor(node);
   return major(node) == kMemoryMajor &&
@@ -65,8 +65,8 @@ std::vector<std::string> NamesIn(const std::string& directory,
   return names;
 }
 
-// Expands the glob part by part: adds to `paths` what matches `rest` ("/a/b*")
-// below `found`.
+// Expands a glob part by part: adds the paths to `paths` that match `rest`
+// ("/a/b*") below the directory `found`.
 void Expand(const std::string& found, const std::string& rest,
             std::vector<std::string>& paths,
             std::vector<std::string>& problems) {
@@ -149,7 +149,7 @@ std::string ClosedDirectoryAbove(const std::string& path) {
        slash = path.find('/', slash + 1)) {
     const std::string directory = slash == 0 ? "/" : path.substr(0, slash);
     struct stat info = {};
-    // What this process may not see, nobody without its rights may enter.
+    // A directory that even this process cannot see counts as closed.
     if (stat(directory.c_str(), &info) != 0 || !HasModes(info, S_IXOTH)) {
       return directory;
     }

@@ -11,14 +11,14 @@
 
 namespace bulkhead::sandbox {
 
-// Turns the paths that an operator granted into objects that exist, as
-// bulkheadd sees them right before a launch. No part of a granted path may be a
-// symbolic link: otherwise anybody who may write to one of its directories
-// could make the path mean anything. Each object is returned with its identity,
-// and the sandbox shows it only if the path still leads to that object
-// (new_root.h and the lock-down check it).
+// Finds the files and devices to which an operator's granted paths lead, right
+// before a launch. No part of a granted path may be a symbolic link: otherwise
+// anybody who may write to one of its directories could make the path lead to
+// anything. Each file or device is returned with its identity (device number
+// and inode). The sandbox shows a path only if it still leads to the same
+// identity (new_root.h and the lock-down check it).
 
-// Identifies the object that a path led to.
+// The identity of a file, directory or device node.
 struct ObjectIdentity {
   uint64_t device = 0;  // The device number of the file system.
   uint64_t inode = 0;
@@ -27,20 +27,21 @@ struct ObjectIdentity {
   bool operator==(const ObjectIdentity&) const = default;
 };
 
+// A granted path and the object to which it led.
 struct GrantedPath {
   enum class Kind { kFile, kDirectory, kDevice };
 
   std::string path;
   Kind kind;
   ObjectIdentity identity;
-  // True if the mode lets a user id without any group use the object.
+  // True if the mode lets every user, without any group, use the object.
   bool open_to_all = true;
 
   bool operator==(const GrantedPath&) const = default;
 };
 
-// Opens an absolute path with O_PATH. Returns an empty descriptor and sets
-// errno if that fails; errno is ELOOP if a part of the path is a symbolic link.
+// Opens an absolute path with O_PATH. On failure returns an empty descriptor
+// and sets errno, to ELOOP if a part of the path is a symbolic link.
 ipc::UniqueFd OpenWithoutLinks(const std::string& path);
 // Returns the identity of an open object, or an empty identity if fstat fails.
 ObjectIdentity IdentityOf(int fd);
@@ -50,27 +51,27 @@ ObjectIdentity IdentityOf(int fd);
 // a part of `path` is a link.
 Result<GrantedPath> ResolveReadable(const std::string& path);
 
-// Returns the first directory above `path` that a user id without any group may
-// not enter, or an empty string. Without a root of its own (tier reduced), a
-// backend with a user id of its own reaches nothing below such a directory.
+// Returns the first directory above `path` that not every user may enter, or an
+// empty string. In tier reduced, a backend with a user id of its own cannot
+// open files below such a directory.
 std::string ClosedDirectoryAbove(const std::string& path);
 
-// The way from a backend to a file.
+// The properties of a sandbox that decide which files a backend can open.
 struct Reach {
   bool own_uid = false;   // The backend has a user id of its own.
-  bool own_root = false;  // Mounts show the file, whatever lies above it.
+  bool own_root = false;  // The backend's root is made of mounts (tier full).
 };
 
 // Returns why a backend cannot open `granted` although it was granted, or an
-// empty string if it can. A backend with a user id of its own is in no group;
-// any other backend may open what this process may.
+// empty string if it can. A backend with a user id of its own is in no group.
+// Any other backend has the rights of this process.
 std::string ObstacleTo(const GrantedPath& granted, Reach reach);
 
 // Returns the character devices that match `glob` and for which `filter`
 // returns true, in order of their names. Adds one sentence to `problems` for
-// each other match. Two kinds of device are never returned: block devices are
-// storage, to which a worker that may open one may write, and /dev/mem,
-// /dev/kmem and /dev/port are the memory of the machine.
+// each of these matches that cannot be granted. Never returns block devices,
+// since a worker could write to storage, nor the memory of the machine
+// (/dev/mem, /dev/kmem and /dev/port).
 std::vector<GrantedPath> ResolveDevices(
     const std::string& glob,
     const std::function<bool(const std::string&)>& filter,

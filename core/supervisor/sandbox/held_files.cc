@@ -21,19 +21,21 @@ namespace bulkhead::sandbox {
 namespace {
 
 constexpr size_t kPieceBytes = size_t{8} << 20;
-// A decoder with all libraries of a GPU maps some hundred. All backends of a
-// bulkheadd together must stay below vm.max_map_count, and their names below
-// what FileMappings() reads.
+// The limits for one backend. A decoder with all libraries of a GPU maps some
+// hundred parts. The paths are bounded because FileMappings() reads only so
+// much of /proc/self/maps.
 constexpr size_t kMostParts = 1024;
 constexpr size_t kMostNameBytes = size_t{256} << 10;
+// The smallest table from which entries of parts that are gone are removed.
 constexpr size_t kLeastParts = 1024;
-// bulkheadd needs mappings for more than these (vm.max_map_count is 65,530).
+// The most parts of all backends. The kernel allows a process 65,530 mappings
+// (vm.max_map_count), and bulkheadd needs others too.
 constexpr size_t kMostOfAll = size_t{32} * 1024;
 
 uint64_t PageBytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
 
-// Returns the number of the file system that memory without a file is on, or
-// nullopt if descriptors are short.
+// Returns the device number of the file system of memfds, or nullopt if
+// descriptors are short.
 std::optional<uint64_t> DeviceOfMemory() {
   const ipc::UniqueFd memory(memfd_create("bulkhead-device", MFD_CLOEXEC));
   struct stat info = {};
@@ -41,8 +43,8 @@ std::optional<uint64_t> DeviceOfMemory() {
   return info.st_dev;
 }
 
-// Returns the number of the file system that is the root of the process, if it
-// has another one than this process.
+// Returns the device number of the process's root, if the process has another
+// root than this process.
 std::optional<uint64_t> DeviceOfOwnRoot(pid_t process) {
   const std::string path = "/proc/" + std::to_string(process) + "/root/.";
   struct stat own = {};
@@ -54,8 +56,8 @@ std::optional<uint64_t> DeviceOfOwnRoot(pid_t process) {
   return own.st_dev;
 }
 
-// Opens a regular file for reading. Nothing else of that name is opened: to
-// open a device may already have an effect.
+// Opens a regular file for reading. Checks the type before, since opening a
+// device may already have an effect.
 ipc::UniqueFd OpenRegularFile(const std::string& path) {
   const ipc::UniqueFd place(open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat info = {};
@@ -68,8 +70,8 @@ ipc::UniqueFd OpenRegularFile(const std::string& path) {
   return ipc::UniqueFd(open(link.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
-// Opens the file of a mapping. After an upgrade the program of the process has
-// no name any more; the kernel opens other such files for root alone.
+// Opens the file of a mapping: by its path, or if the file was removed (an
+// upgrade) through map_files, which only root may, or as the process's program.
 ipc::UniqueFd Open(pid_t process, const FileMapping& mapping) {
   const std::string of_process = "/proc/" + std::to_string(process);
   std::ostringstream link;
@@ -84,7 +86,7 @@ ipc::UniqueFd Open(pid_t process, const FileMapping& mapping) {
   return file;
 }
 
-// Adds the span and joins it with those that it touches.
+// Adds a span, and joins it with the spans that it touches.
 void Join(uint64_t begin, uint64_t end, std::map<uint64_t, uint64_t>& spans) {
   auto next = spans.upper_bound(begin);
   if (next != spans.begin() && std::prev(next)->second >= begin) --next;
@@ -108,7 +110,7 @@ Status CannotHold(const std::string& path, const std::string& why,
                           ", which cannot be held in memory: " + why);
 }
 
-// Says so for a call that has just failed.
+// Returns that status for a system call that has just failed, by its errno.
 Status CannotHold(const std::string& path) {
   const int error = errno;
   const bool short_of_it =
@@ -135,7 +137,8 @@ std::shared_ptr<const HeldPages> HeldParts::Find(FileId file, uint64_t begin,
 
 void HeldParts::Add(FileId file, uint64_t begin, uint64_t end,
                     const std::shared_ptr<const HeldPages>& pages) {
-  // Seldom: what a backend maps in a thousand parts is added a thousand times.
+  // Cleans up only when the table has doubled, since it takes time for each
+  // entry and a backend may add a thousand parts.
   if (parts_.size() >= most_) {
     std::erase_if(parts_,
                   [](const auto& part) { return part.second.expired(); });
@@ -148,7 +151,11 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
                       uint64_t most_bytes, When when) {
   const std::optional<uint64_t> own_root = DeviceOfOwnRoot(process);
   const std::optional<uint64_t> memory = DeviceOfMemory();
-  std::map<FileId, std::pair<FileMapping, Spans>> wanted;
+  struct Wanted {
+    FileMapping mapping;  // by which the file can be opened
+    Spans spans;          // the parts to hold
+  };
+  std::map<FileId, Wanted> wanted;
   for (const FileMapping& mapping : mappings) {
     const FileId file(mapping.device, mapping.inode);
     const uint64_t bytes = mapping.range.end - mapping.range.begin;
@@ -163,18 +170,14 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
                         "another program or machine serves it, and it was "
                         "mapped after the backend was ready");
     }
-    auto& [one, spans] = wanted[file];
-    one = mapping;
-    Join(mapping.offset, mapping.offset + bytes, spans);
+    wanted[file].mapping = mapping;
+    Join(mapping.offset, mapping.offset + bytes, wanted[file].spans);
   }
-  uint64_t all = 0;
   size_t count = pages_.size();
-  size_t name_bytes = 0;
   for (const auto& [file, what] : wanted) {
-    count += what.second.size();
-    name_bytes += what.second.size() * what.first.path.size();
+    count += what.spans.size();
+    name_bytes_ += what.spans.size() * what.mapping.path.size();
   }
-  name_bytes_ += name_bytes;
   if (count > kMostParts || name_bytes_ > kMostNameBytes) {
     return Status(Code::kBackendUnavailable,
                   "it maps " + std::to_string(count) +
@@ -188,9 +191,11 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
                   "bulkheadd holds " + std::to_string(shared_.size()) +
                       " parts of files in memory already, for other backends");
   }
+  uint64_t wanted_bytes = 0;
   for (const auto& [file, what] : wanted) {
-    for (const auto& [begin, end] : what.second) {
-      all += end - begin;
+    for (const auto& [begin, end] : what.spans) {
+      wanted_bytes += end - begin;
+      // Another backend may hold the part already.
       if (auto pages = shared_.Find(file, begin, end)) {
         pages_.push_back(std::move(pages));
         Join(begin, end, held_[file]);
@@ -198,16 +203,16 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
       }
       parts_.push_back({.file = file,
                         .process = process,
-                        .mapping = what.first,
+                        .mapping = what.mapping,
                         .begin = begin,
                         .end = end});
     }
   }
-  bytes_ += all;
-  if (all <= most_bytes) return Status();
+  bytes_ += wanted_bytes;
+  if (wanted_bytes <= most_bytes) return Status();
   parts_.clear();
   return Status(Code::kBackendUnavailable,
-                "it maps " + std::to_string(all) +
+                "it maps " + std::to_string(wanted_bytes) +
                     " bytes of files, of which " + std::to_string(most_bytes) +
                     " can be held in memory: map less of them, or read them");
 }
@@ -215,7 +220,7 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
 Result<bool> HeldFiles::Step() {
   auto done = Proceed();
   if (done) return done;
-  // What failed for one process is not tried again for the next.
+  // Discards all added parts, so that a later Add() does not try them again.
   parts_.clear();
   unread_ = {};
   mapped_.clear();
@@ -223,6 +228,8 @@ Result<bool> HeldFiles::Step() {
 }
 
 Result<bool> HeldFiles::Proceed() {
+  // Reads a piece of the part that was mapped last; if it is read, maps the
+  // next part; if all are mapped, verifies them.
   if (!unread_.empty()) {
     const auto piece = unread_.first(std::min(unread_.size(), kPieceBytes));
     if (madvise(piece.data(), piece.size(), MADV_POPULATE_READ) == 0) {
@@ -251,10 +258,10 @@ Status HeldFiles::Map(Part part) {
   void* const memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(),
                             static_cast<off_t>(part.begin));
   if (memory == MAP_FAILED) return CannotHold(part.mapping.path);
-  // Children need none of it.
+  // Children of this process do not need the mapping.
   madvise(memory, bytes, MADV_DONTFORK);
   const auto whole = std::span(static_cast<std::byte*>(memory), bytes);
-  // There are no pages after the end of the file.
+  // Only pages up to the end of the file can be read.
   const uint64_t size = static_cast<uint64_t>(info.st_size) + PageBytes() - 1;
   const uint64_t end = size - size % PageBytes();
   unread_ = whole.first(
@@ -269,6 +276,7 @@ Status HeldFiles::Verify() {
     return Status(Code::kResourceExhausted, "/proc/self/maps cannot be read");
   }
   for (const auto& [part, pages] : mapped_) {
+    // Finds the line of /proc/self/maps whose range contains `begin`.
     const auto begin = reinterpret_cast<uint64_t>(pages->memory().data());
     const auto after = std::ranges::upper_bound(
         *own, begin, {},

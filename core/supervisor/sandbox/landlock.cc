@@ -8,8 +8,8 @@
 namespace bulkhead::sandbox {
 namespace {
 
-// How many file system rights each ABI has, by number. Not from the kernel
-// headers, which may be older than the running kernel.
+// The number of file system rights of each ABI. Written out, since the kernel
+// headers may be older than the running kernel.
 constexpr unsigned kFsRightsByAbi[] = {0, 13, 14, 15, 15, 16, 16, 16, 16, 17};
 constexpr uint64_t kIoctlDevice = uint64_t{1} << 15;  // Since ABI 5.
 constexpr uint64_t kNetRights = 0b11;  // Bind and connect TCP, since ABI 4.
@@ -27,8 +27,8 @@ uint32_t LandlockAbi() {
 LandlockPlan PlanLandlock(uint32_t abi, const Policy& policy) {
   LandlockPlan plan{.abi = abi};
   if (abi == 0) return plan;
-  // The rights that an ABI newer than the table adds stay unrestricted. To name
-  // a right that the kernel does not know would make it refuse the ruleset.
+  // Rights of an ABI newer than the table stay unrestricted. The kernel refuses
+  // a ruleset with a right that it does not know.
   const uint32_t known = abi < kNewestKnownAbi ? abi : kNewestKnownAbi;
   plan.handled_fs = (uint64_t{1} << kFsRightsByAbi[known]) - 1;
   if (abi >= 4) plan.handled_net = kNetRights;
@@ -46,8 +46,8 @@ LandlockPlan PlanLandlock(uint32_t abi, const Policy& policy) {
              visible.identity});
         break;
       case VisiblePath::Kind::kDevice:
-        // A rule must not have a right that the ruleset does not handle, and
-        // kIoctlDevice is too new for some kernels.
+        // A rule must have no right that the ruleset does not handle, such as
+        // kIoctlDevice on older kernels.
         plan.rules.push_back(
             {visible.path,
              plan.handled_fs & (LANDLOCK_ACCESS_FS_READ_FILE |
@@ -55,7 +55,7 @@ LandlockPlan PlanLandlock(uint32_t abi, const Policy& policy) {
              visible.identity});
         break;
       case VisiblePath::Kind::kSymlink:
-        // A rule would follow the link to a target that was not named.
+        // A rule for a link would allow its target, which may not be visible.
         break;
     }
   }

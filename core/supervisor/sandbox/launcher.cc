@@ -21,15 +21,15 @@
 namespace bulkhead::sandbox {
 namespace {
 
-// Two descriptors beyond the declared ones. Exec closes them.
+// Two descriptors in addition to the reaper's. Exec closes them.
 constexpr int kSetupFd = ipc::kReaperDescriptorCount;
 constexpr int kReaperExecutableFd = kSetupFd + 1;
 constexpr int kDescriptorCount = kReaperExecutableFd + 1;
 
-// Makes source[i] descriptor i.
+// Gives the descriptor source[i] the number i, for each i.
 Status Arrange(std::array<int, kDescriptorCount> source) {
-  // First move every source above the targets, since one may be where another
-  // has to go.
+  // Moves every source above the targets first, since one source may have the
+  // number that another will get.
   for (int& fd : source) {
     fd = fcntl(fd, F_DUPFD_CLOEXEC, kDescriptorCount);
     if (fd < 0) {
@@ -38,7 +38,7 @@ Status Arrange(std::array<int, kDescriptorCount> source) {
   }
   for (int target = 0; target < kDescriptorCount; ++target) {
     const int flags = target < ipc::kReaperDescriptorCount ? 0 : O_CLOEXEC;
-    // Cannot fail: source and target differ and are below the limit.
+    // Cannot fail: source and target differ, and both are below the limit.
     dup3(source[static_cast<size_t>(target)], target, flags);
   }
   return Status();
@@ -47,7 +47,7 @@ Status Arrange(std::array<int, kDescriptorCount> source) {
 // Executes the reaper. Uses only the descriptors that Arrange has put in place.
 // Returns only on failure, with the reason.
 Status ExecuteReaper(const Limits& limits) {
-  // bulkheadd's own descriptors are the sockets and logs of other backends.
+  // Closes the descriptors of bulkheadd, such as sockets of other backends.
   if (syscall(SYS_close_range, kDescriptorCount, ~0u, 0) != 0) {
     return SandboxStepFailed("cannot close descriptors");
   }
@@ -56,14 +56,14 @@ Status ExecuteReaper(const Limits& limits) {
   char zone[] = "TZ=UTC0";
   const std::array<char*, 2> arguments = {name, nullptr};
   const std::array<char*, 2> environment = {zone, nullptr};
-  // By descriptor, since the new root does not contain the executable.
+  // Executes by descriptor, since the new root lacks the executable's path.
   syscall(SYS_execveat, kReaperExecutableFd, "", arguments.data(),
           environment.data(), AT_EMPTY_PATH);
   return SandboxStepFailed(
       "cannot execute the reaper in its sandbox; is it executable for all?");
 }
 
-// Opens the private copy of the plugin in the new root; returns an empty
+// Opens the private copy of the plugin in the new root. Returns an empty
 // descriptor if there is none.
 Result<ipc::UniqueFd> OpenCopy(const LaunchRequest& request) {
   if (request.tier != Tier::kFull) return ipc::UniqueFd();
@@ -79,7 +79,7 @@ Result<ipc::UniqueFd> OpenCopy(const LaunchRequest& request) {
 Status CheckReadable(const LaunchRequest& request) {
   if (!request.outside_id) return Status();
   struct stat plugin = {};
-  // Only the shared object is checked here. The zygote reports other files.
+  // Checks only the shared object. The zygote reports other files.
   if (fstat(request.plugin, &plugin) != 0) {
     return ErrnoStatus(Code::kInternal, "cannot stat the plugin's descriptor");
   }

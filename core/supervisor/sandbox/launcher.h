@@ -15,23 +15,23 @@
 
 namespace bulkhead::sandbox {
 
-// Starts one backend: the reaper, alone in its sandbox, which then starts the
-// zygote. contained_process.h describes the sandbox of the reaper. In addition,
-// the reaper has the descriptors of ipc/descriptors.h and no others, the
-// environment TZ=UTC0, and one argument.
+// Starts one backend: launches the reaper in a new sandbox, and the reaper then
+// starts the zygote. contained_process.h describes the sandbox. In addition,
+// the reaper has exactly the descriptors of ipc/descriptors.h, the environment
+// TZ=UTC0, and one argument, its name.
 //
 //   LaunchRequest request{.tier = report.tier, .policy = policy, ...};
 //   ASSIGN_OR_RETURN(LaunchedReaper reaper, Launch(request));
-//   // On reaper.control: `started` with the zygote's pidfd.
+//   // The reaper then sends `started` with the zygote's pidfd over `control`.
 //
-// A file that the policy gives `contents` is a private copy in tier full. If it
-// is the plugin, the zygote's descriptor of the plugin leads to the copy.
+// In tier full, the plugin may be a private copy (VisiblePath::contents). Then
+// the zygote's descriptor of the plugin leads to this copy.
 //
 // The descriptors in a request are borrowed. The executables and the plugin may
-// lie below directories that only root may enter, since they are passed open.
-// But with `outside_id` everybody must be allowed to execute or read the files
-// themselves. In tier reduced the other visible paths are opened by name, so
-// that such directories hide them.
+// lie below directories that only root may enter, since they are passed as
+// descriptors. But with `outside_id`, the modes of the files must let every
+// user execute or read them. In tier reduced the backend opens the other
+// visible paths by name, so it cannot reach them below such directories.
 //
 // Used by bulkheadd's one thread. Launch blocks that thread while the child
 // sets itself up (some 10 ms), at most until `deadline`. Errors:
@@ -55,10 +55,10 @@ struct LaunchRequest {
 };
 
 struct LaunchedReaper {
-  // The reaper. Reap it with waitid(P_PIDFD) once the pidfd is readable. In
-  // tier full, killing the reaper ends the whole backend. In tier reduced that
-  // would leave processes running: close `control` instead, and the reaper ends
-  // the other processes first.
+  // The pidfd of the reaper. Reap it with waitid(P_PIDFD) once the pidfd is
+  // readable. In tier full, killing the reaper ends the whole backend. In tier
+  // reduced, that would leave processes running: close `control` instead, and
+  // the reaper ends the other processes first.
   ipc::UniqueFd pidfd;
   pid_t pid;
   ipc::UniqueFd control;         // schema::ReaperRequest, ReaperEvent.
@@ -71,9 +71,10 @@ struct LaunchedReaper {
 
 Result<LaunchedReaper> Launch(const LaunchRequest& request);
 
-// Returns a user and group id that nobody else has: outside of the range that
-// Linux distributions and containers assign (up to 0x6fffffff), different for
-// 32 consecutive backends of one bulkheadd, and different for each bulkheadd.
+// Returns an id for a backend to use as user and group id; no other process
+// should have it. It is above the range that Linux distributions and containers
+// assign (up to 0x6fffffff). It differs for 32 consecutive values of `backend`,
+// and for each `supervisor`, the pid of bulkheadd.
 uint32_t OutsideId(pid_t supervisor, unsigned backend);
 
 }  // namespace bulkhead::sandbox

@@ -16,9 +16,11 @@ namespace fs = std::filesystem;
 using Kind = VisiblePath::Kind;
 
 constexpr char kMultiarch[] = "x86_64-linux-gnu";
-// Bounds the recursion: ld.so.conf may include itself.
+// The deepest nesting of includes. Bounds the recursion, since ld.so.conf may
+// include itself.
 constexpr int kIncludeDepth = 4;
 
+// Adds the directories that ld.so.conf names, or a file that it includes.
 void ReadConfiguration(const std::string& file, int depth,
                        std::vector<std::string>& directories) {
   std::ifstream input(file);

@@ -95,10 +95,12 @@ Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
   auto lockdown = message.initRoot<schema::Lockdown>();
   Write(PlanLandlock(LandlockAbi(), policy), lockdown.initLandlock());
   const GrantedCalls calls = CallsOf(policy);
-  // The reaper is killed outright, not reported: bulkheadd notices its end, and
-  // with it the end of the backend.
+  // A forbidden call of the reaper kills it without a report. bulkheadd notices
+  // the end of the reaper, which is the end of the backend.
   lockdown.setReaperFilter(
       Bytes(CompileFilter(ReaperTable(), Forbidden::kKill)));
+  // The same filters serve both tiers: CLONE_PARENT makes the reaper the parent
+  // of each worker, with or without a pid namespace.
   lockdown.setZygoteFilter(
       Bytes(CompileFilter(ZygoteTableWith(calls), forbidden)));
   lockdown.setSessionFilter(Bytes(SessionFilter(forbidden, calls)));
@@ -107,8 +109,6 @@ Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
   lockdown.setPluginPath(plugin.object_path);
   lockdown.setEntrySymbol(plugin.entry_symbol);
   lockdown.setDisableSpeculation(policy.disable_speculation);
-  // One program serves both tiers: cloning with CLONE_PARENT makes the reaper
-  // the parent, with or without a pid namespace.
   const kj::Array<capnp::word> flat = capnp::messageToFlatArray(message);
   return SealedCopy(flat.asBytes());
 }

@@ -14,21 +14,22 @@
 
 namespace bulkhead::sandbox {
 
-// Compiles everything that a backend's processes install upon themselves: three
-// seccomp programs, the Landlock plan, and the path and symbol of the backend's
-// object. Returns a memfd with one schema::Lockdown message, framed as
-// capnp::messageToFlatArray does.
+// Compiles a policy to the restrictions that a backend's processes install upon
+// themselves: three seccomp programs and the Landlock plan. Adds the path and
+// the entry symbol of the vendor's shared object. Returns a memfd with one
+// schema::Lockdown message in the format of capnp::messageToFlatArray. The
+// backend's processes install these data and know no policy.
 //
-// The memfd is sealed, so that a backend cannot change it and one descriptor
-// serves every start of the same backend. The worker program installs the data
-// and knows no policy. `forbidden` is the reaction that this machine supports
-// (SandboxReport::forbidden); with kNotify the caller has to hold the listener
-// that the zygote sends.
+// The memfd is sealed, so a backend cannot change it, and the same descriptor
+// serves every start of the backend. `forbidden` is the reaction that this
+// machine supports (SandboxReport::forbidden). With kNotify, the zygote sends
+// the filter's listener, which the caller must keep open.
 Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
                                       const Plugin& plugin,
                                       Forbidden forbidden);
 
-// Returns what a session's worker installs of that lock-down.
+// Returns the part of that lock-down which a session's worker installs as
+// stage 2.
 ExpectedCalls::SessionLockdown SessionLockdownOf(const Policy& policy,
                                                  Forbidden forbidden);
 

@@ -10,8 +10,8 @@
 namespace bulkhead::sandbox {
 
 Result<LogSocket> MakeLogSocket() {
-  // O_NONBLOCK on both ends: a log that nobody drains must not stop those who
-  // write to it either.
+  // O_NONBLOCK on both ends: a full log must not block the processes that write
+  // to it.
   std::array<int, 2> ends;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
                  ends.data()) != 0) {

@@ -6,10 +6,10 @@
 
 namespace bulkhead::sandbox {
 
-// The stderr of a backend's processes: text goes from `writer` to `reader`.
-// Neither end blocks. Sockets, since a pipe could be opened again through
-// /proc/self/fd, also under Landlock, and be read by other processes of the
-// backend.
+// The stderr of a backend's processes: they have `writer`, bulkheadd reads from
+// `reader`. Neither end blocks. Made of sockets, since other processes of the
+// backend could open and read a pipe through /proc/self/fd, even under
+// Landlock.
 struct LogSocket {
   ipc::UniqueFd reader;
   ipc::UniqueFd writer;

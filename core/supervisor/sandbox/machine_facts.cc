@@ -62,7 +62,7 @@ bool HidesProcesses(const std::string& root) {
     std::istringstream words(line);
     std::string device, directory, kind, options;
     words >> device >> directory >> kind >> options;
-    // The mount that comes last is on top.
+    // Later lines win: the last mount hides the others.
     if (directory == "/proc" && kind == "proc") {
       hides = options.find("hidepid=") != std::string::npos &&
               options.find("hidepid=0") == std::string::npos &&
@@ -72,8 +72,8 @@ bool HidesProcesses(const std::string& root) {
   return hides;
 }
 
-// Returns which container runtime started this process, by the files that each
-// leaves in its containers.
+// Returns the name of the container runtime that started this process, which is
+// recognised by the file that it leaves in its containers.
 std::string FindContainer(const std::string& root) {
   struct Mark {
     const char* path;
@@ -93,8 +93,8 @@ int LandlockError() {
   return abi < 0 ? errno : 0;
 }
 
-// PR_GET_SPECULATION_CTRL returns PR_SPEC_ENABLE if the feature is on and this
-// process may not switch it off.
+// Returns the kinds of speculation for which PR_GET_SPECULATION_CTRL returns
+// PR_SPEC_ENABLE: they are on, and this process may not switch them off.
 std::vector<SpeculationGap> FindSpeculationGaps(const std::string& root) {
   struct Switch {
     unsigned long which;
@@ -119,7 +119,7 @@ std::vector<SpeculationGap> FindSpeculationGaps(const std::string& root) {
   return gaps;
 }
 
-// Runs in the child, after CLONE_NEWUSER has succeeded.
+// Tries the steps after CLONE_NEWUSER. Runs in the child.
 NamespaceRefusal GoOnInUserNamespace() {
   using Step = NamespaceRefusal::Step;
   if (unshare(CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC |

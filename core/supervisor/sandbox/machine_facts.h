@@ -12,13 +12,13 @@
 
 namespace bulkhead::sandbox {
 
-// All facts about this machine and this process from which the gaps of the
-// sandbox are explained (gaps.h). probe.h finds out which sandbox works by
-// making one; the other facts only explain why a sandbox was refused. A plain
-// value, so that a test can describe any machine.
+// The facts about this machine and this process that explain the gaps of the
+// sandbox (gaps.h). Which sandbox works is found out by making one (probe.h).
+// The other facts only explain why a sandbox was refused. A plain value, so
+// that a test can describe any machine.
 
 // The first step towards a private root directory that the kernel refuses to
-// this process, with the privileges that the process has.
+// this process.
 struct NamespaceRefusal {
   enum class Step {
     kNothing,          // Every step succeeded.
@@ -31,10 +31,10 @@ struct NamespaceRefusal {
   int error = 0;
 };
 
-// A processor feature that no process can switch off on this machine.
+// A kind of speculative execution that no process can switch off here.
 struct SpeculationGap {
   std::string name;           // "speculative store bypass"
-  std::string argument;       // The kernel argument that controls the switch.
+  std::string argument;       // The kernel argument that permits the switch.
   std::string vulnerability;  // The kernel's description of the processor.
 };
 
@@ -47,9 +47,9 @@ struct MachineFacts {
   bool system_administrator = false;  // This process has CAP_SYS_ADMIN.
   bool file_capabilities = false;     // This process has CAP_SETFCAP.
   bool seccomp_filters = false;       // The kernel has seccomp filters.
-  int seccomp_mode = 0;    // Mode of this process, before any filter of ours.
-  int landlock_error = 0;  // The errno of asking for the ABI, or 0.
-  // nullopt: this kernel has no such switch or does not show it.
+  int seccomp_mode = 0;    // Of this process without our filters; 2: filtered.
+  int landlock_error = 0;  // The errno of asking for Landlock's ABI, or 0.
+  // The values of sysctls; nullopt if this kernel lacks or does not show them.
   std::optional<int64_t> apparmor_restricts_user_namespaces;
   std::optional<int64_t> unprivileged_user_namespaces;
   std::optional<int64_t> most_user_namespaces;
@@ -58,7 +58,7 @@ struct MachineFacts {
   bool hides_processes = false;                 // /proc is mounted with hidepid
   std::vector<SpeculationGap> speculation;
 
-  // Set by ProbeSandbox. A failure is empty if nothing failed.
+  // Set by ProbeSandbox. The members *_failure are empty if nothing failed.
   Tier tier = Tier::kNone;
   bool own_uid = false;
   uint32_t landlock_abi = 0;

@@ -14,7 +14,8 @@
 namespace bulkhead::sandbox {
 namespace {
 
-// What RLIMIT_DATA and RLIMIT_AS count, in /proc/PID/status.
+// The lines of /proc/PID/status with the memory that RLIMIT_DATA and RLIMIT_AS
+// limit.
 constexpr std::string_view kData = "VmData:";
 constexpr std::string_view kSize = "VmSize:";
 
@@ -34,16 +35,17 @@ uint64_t StatusBytes(int pidfd, std::string_view key) {
   return kibibytes * 1024;
 }
 
-// Returns whether the process has no more than `bytes` and neither its soft nor
-// its hard limit exceeds them; 0 bytes mean that anything will do.
+// Returns whether the process uses at most `bytes` and its soft and hard limits
+// are at most `bytes`. `used` and `key` name the lines of /proc/PID/status and
+// /proc/PID/limits. With 0 bytes there is no limit.
 bool IsLimited(int pidfd, std::string_view used, std::string_view key,
                uint64_t bytes) {
   if (bytes == 0) return true;
-  // A limit takes nothing away that a clone has inherited.
+  // A process that was cloned with more keeps it, whatever its limit is.
   if (StatusBytes(pidfd, used) > bytes) return false;
   uint64_t soft = UINT64_MAX;
   uint64_t hard = UINT64_MAX;
-  // Reading "unlimited" as a number fails, as it should.
+  // The text "unlimited" is no number, so reading it fails, as it should.
   return (LineOf(pidfd, "limits", key) >> soft >> hard) && soft <= bytes &&
          hard <= bytes;
 }
@@ -67,7 +69,7 @@ Status CheckLoaded(int zygote_pidfd, const LoadedMemory& loading) {
 
 MemoryLimits LimitsFor(int zygote_pidfd, const MemoryAllowance& allowance,
                        const LoadedMemory& loading) {
-  // No sum of three overflows.
+  // Small enough that the sums below do not overflow.
   constexpr uint64_t kMost = uint64_t{1} << 61;
   const uint64_t data =
       std::min(StatusBytes(zygote_pidfd, kData), loading.most_bytes);
@@ -87,8 +89,8 @@ Status CheckMemoryLimits(int pidfd, const MemoryLimits& limits) {
   const bool limited =
       IsLimited(pidfd, kData, "Max data size", limits.data_bytes) &&
       IsLimited(pidfd, kSize, "Max address space", limits.address_bytes);
-  // Asked after reading: the pid may belong to another process once this one
-  // has ended.
+  // Checked after reading: if the process has ended, its pid may have gone to
+  // another process, and what was read means nothing.
   if (HasEnded(pidfd)) {
     return Status(Code::kBackendLost, "it ended while its limits were checked");
   }

@@ -9,7 +9,8 @@
 namespace bulkhead::sandbox {
 namespace {
 
-// The kernel writes a space, a tab, a line feed and a backslash as "\040".
+// Undoes the escapes of the kernel, which writes a space as "\040", and a tab,
+// a line feed and a backslash likewise.
 std::string Unescaped(const std::string& text) {
   std::string plain;
   for (size_t at = 0; at < text.size(); ++at) {

@@ -13,14 +13,14 @@ struct MountInfo {
   std::string root;     // the part of the file system that is mounted
   std::string point;    // where it is mounted
   std::string type;     // such as "cgroup2"
-  std::string options;  // of the file system, by commas
+  std::string options;  // options of the file system, separated by commas
 };
 
-// Returns the mounts in the order of the text: where several are at one place,
-// the last one is seen. Leaves out lines that are not complete.
+// Returns the mounts in the order of the text, without incomplete lines. Of
+// several mounts at one mount point, the last one hides the others.
 std::vector<MountInfo> ParseMountInfo(const std::string& text);
 
-// Returns whether the list, with commas between words, has the word.
+// Returns whether `list`, words that are separated by commas, has `word`.
 bool HasWord(const std::string& list, const std::string& word);
 
 }  // namespace bulkhead::sandbox

@@ -18,9 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // as the kernel's
+constexpr int kMostLinks = 40;  // the kernel's limit
 
-// The first letters of each, such as of fuseblk and fuse.sshfs.
+// The beginnings of the types' names; "fuse" stands for fuseblk, fuse.sshfs.
 constexpr auto kRemote = std::to_array<std::string_view>(
     {"fuse", "nfs", "cifs", "smb", "9p", "ceph", "afs", "autofs", "lustre",
      "gluster", "gpfs", "beegfs", "orangefs", "virtiofs"});
@@ -45,7 +45,7 @@ void MountTable::Refresh() {
         ipc::UniqueFd(::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC));
   }
   pollfd changed = {.fd = changes_.get(), .events = POLLPRI, .revents = 0};
-  // Before the table is read, so that no change is missed.
+  // Polled before the table is read, so that no change is missed.
   const bool same = changes_ && ::poll(&changed, 1, 0) == 0;
   if (same && !mounts_.empty()) return;
   mounts_ = ParseMountInfo(ReadText("/proc/self/mountinfo").value_or(""));
@@ -54,7 +54,7 @@ void MountTable::Refresh() {
 bool MountTable::LiesOnRemote(const std::string& path) const {
   const MountInfo* last = nullptr;
   for (const MountInfo& mount : mounts_) {
-    // Of those at one place the last one is seen.
+    // Of several mounts at one place, the last one hides the others.
     if (IsAtOrBelow(path, mount.point) &&
         (last == nullptr || mount.point.size() >= last->point.size())) {
       last = &mount;
@@ -72,8 +72,8 @@ bool MountTable::IsRemote(uint64_t device) {
 
 bool MountTable::IsRemote(const std::string& path) {
   Refresh();
-  // In the order in which the kernel looks them up, so that a link is read only
-  // where this machine answers.
+  // Follows the path part by part, as the kernel does, and stops before the
+  // first part on a remote file system.
   const fs::path whole = path;
   std::deque<fs::path> left(whole.begin(), whole.end());
   fs::path at = "/";
@@ -85,7 +85,7 @@ bool MountTable::IsRemote(const std::string& path) {
     std::error_code none;
     const fs::path to = fs::read_symlink(at, none);
     if (none) continue;
-    if (++links > kMostLinks) return false;  // nobody can open it
+    if (++links > kMostLinks) return false;  // The kernel refuses to open it.
     left.insert(left.begin(), to.begin(), to.end());
     at = at.parent_path();
   }

@@ -10,25 +10,27 @@
 
 namespace bulkhead::sandbox {
 
-// Says which files are on a file system that another program or machine serves
-// (FUSE, NFS), by its type. Whoever reads such a file may wait for ever.
+// Says which files are remote: on a file system that another program or machine
+// serves (FUSE, NFS), as its type shows. Reading such a file may block for
+// ever.
 //
-// Reads the mounts of this process again once they have changed: a machine of
-// containers has thousands. Not thread-safe.
+// Caches the mounts of this process, of which a host of containers has
+// thousands, and reads them again only after a change. Not thread-safe.
 class MountTable {
  public:
-  // Returns whether `path`, which is absolute, is on such a file system.
-  // Follows symbolic links, and touches no file of such a place.
+  // Returns whether the absolute `path` is remote. Follows symbolic links, but
+  // reads nothing on a remote file system.
   bool IsRemote(const std::string& path);
-  // Returns the same for a file system, by the number that the kernel writes
-  // into /proc/PID/maps.
+  // Returns whether a file system is remote, given the device number that
+  // /proc/PID/maps shows.
   bool IsRemote(uint64_t device);
 
  private:
   void Refresh();
   bool LiesOnRemote(const std::string& path) const;
 
-  ipc::UniqueFd changes_;  // of the table; opened at the first look
+  // /proc/self/mountinfo, which poll() reports when the mounts change.
+  ipc::UniqueFd changes_;
   std::vector<MountInfo> mounts_;
 };
 

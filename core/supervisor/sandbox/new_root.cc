@@ -19,10 +19,10 @@ namespace {
 
 using Kind = VisiblePath::Kind;
 
-// The mount point of the new root. Any existing directory will do, since nobody
-// else sees the mount over it, and the launcher has just used this one.
+// The mount point of the new root. Any existing directory is possible, since
+// only this process sees the mount; /proc is known to exist.
 constexpr char kScratch[] = "/proc";
-// What mount points and the directories above them may take.
+// The memory that mount points and the directories above them may take.
 constexpr off_t kMostDirectoryBytes = off_t{1} << 20;
 
 Status Failed(const std::string& what) { return SandboxStepFailed(what); }
@@ -54,16 +54,18 @@ off_t BytesOf(int contents) {
   return contents >= 0 && fstat(contents, &info) == 0 ? info.st_size : 0;
 }
 
-// Makes a file in the tmpfs, which nobody can change once that is read-only.
+// Copies the contents to a file in the tmpfs, which is made read-only later.
 Status MakeCopy(const VisiblePath& visible, const std::string& relative) {
   const ipc::UniqueFd copy(
       open(relative.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444));
+  const std::string what = "cannot copy " + visible.path + " to the new root";
+  if (!copy) return Failed(what);
   const off_t bytes = BytesOf(visible.contents);
-  // Not the descriptor's own offset, which other launches share.
+  // `at` replaces the descriptor's own offset, which other launches share.
   for (off_t at = 0; at < bytes;) {
-    if (!copy || sendfile(copy.get(), visible.contents, &at,
-                          static_cast<size_t>(bytes - at)) <= 0) {
-      return Failed("cannot copy " + visible.path + " to the new root");
+    if (sendfile(copy.get(), visible.contents, &at,
+                 static_cast<size_t>(bytes - at)) <= 0) {
+      return Failed(what);
     }
   }
   return Status();
@@ -85,8 +87,8 @@ Status Attach(const VisiblePath& visible, const ipc::UniqueFd& mount) {
   if (made != 0 && errno != EEXIST) {
     return Failed("cannot make " + visible.path + " in the new root");
   }
-  // A read-only mount protects the node, its mode and its times. A device still
-  // receives what is written to it.
+  // A read-only mount protects a device's node, its mode and its times, but
+  // permits writing to the device.
   RETURN_IF_ERROR(MakeReadOnly(
       mount.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, visible.path,
       visible.kind == Kind::kDevice ? MOUNT_ATTR_NOEXEC : MOUNT_ATTR_NODEV));
@@ -106,8 +108,8 @@ Result<ipc::UniqueFd> OpenTree(int directory, const char* path, unsigned flags,
   return copy;
 }
 
-// Opens the object that the policy saw. Links in the directories above are
-// followed, since wherever they lead, it has to be that object.
+// Opens the object that the policy identifies. Links in the directories above
+// are followed: wherever they lead, the identity has to match.
 Result<ipc::UniqueFd> OpenSame(const VisiblePath& visible) {
   const ipc::UniqueFd object(
       open(visible.path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
@@ -127,17 +129,17 @@ Result<ipc::UniqueFd> OpenSame(const VisiblePath& visible) {
 
 Result<std::vector<ipc::UniqueFd>> OpenVisible(
     const std::vector<VisiblePath>& visible) {
-  // Without this, what is mounted here would appear outside.
+  // Without this, mounts of this process would appear outside.
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     return Failed("cannot make the mounts private");
   }
   std::vector<ipc::UniqueFd> mounts;
   for (const VisiblePath& path : visible) {
     ipc::UniqueFd copy;
-    // AT_RECURSIVE, because a copy without the mounts below would uncover what
-    // they hide, which a user namespace may not do. AT_SYMLINK_NOFOLLOW,
-    // because a file that became a link after the policy was made must not show
-    // the target.
+    // OpenTree() includes the mounts below a directory: without them, files
+    // that they hide would appear, which the kernel forbids in a user
+    // namespace. AT_SYMLINK_NOFOLLOW, because a file that became a link after
+    // the policy was made must not show the link's target.
     if (path.contents >= 0) {
       // Nothing to mount.
     } else if (path.identity) {
@@ -161,18 +163,18 @@ Status EnterNewRoot(const std::vector<VisiblePath>& visible,
     return Failed("cannot mount a tmpfs in the new namespaces");
   }
   if (chdir(kScratch) != 0) return Failed("cannot enter the new tmpfs");
-  // The ids of the child and the umask must not decide who can read the root.
+  // Makes directories readable for all, whatever the umask of bulkheadd is.
   umask(0022);
   for (size_t i = 0; i < visible.size(); ++i) {
     RETURN_IF_ERROR(Attach(visible[i], mounts[i]));
   }
-  // Puts the old root on top of the new one, from where it is detached.
+  // Mounts the old root over the new one, from where it is detached next.
   if (syscall(SYS_pivot_root, ".", ".") != 0) {
     return Failed("cannot change to the new root");
   }
   if (umount2(".", MNT_DETACH) != 0) return Failed("cannot leave the old root");
   if (chdir("/") != 0) return Failed("cannot enter the new root");
-  // Last, because the mount points had to be made in it.
+  // Comes last, because the mount points had to be made in the root.
   return MakeReadOnly(AT_FDCWD, "/", 0, "the new root");
 }
 

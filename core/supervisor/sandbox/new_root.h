@@ -9,29 +9,29 @@
 
 namespace bulkhead::sandbox {
 
-// Builds a root directory that holds the files that a policy names and nothing
-// else: no /proc, only the granted nodes in /dev, nothing writable. Runs in the
-// cloned child, in its own user and mount namespaces, while the child still has
-// all capabilities there.
+// Builds a root directory with exactly the files that a policy names: no /proc,
+// only the granted nodes in /dev, nothing writable. Runs in the cloned child,
+// in its own user and mount namespaces, while the child still has all
+// capabilities there.
 //
-// The plugin's files and granted objects are opened, compared with the identity
-// that the policy saw, and mounted from that very descriptor, so that nobody
-// can replace them in between. A file is mounted by itself, so the permissions
-// of its outside directories do not matter inside. A file with `contents` is a
-// copy of them in the root's tmpfs instead, which nobody can change: its owner
-// has no part in it.
+// Files of the plugin and granted objects are opened, compared with the
+// identity in the policy, and mounted from the same descriptor, so that nobody
+// can replace them in between. Each file is a mount of its own, so it does not
+// matter who may enter the directories above it outside. A VisiblePath with
+// `contents` becomes a read-only copy in the root's tmpfs, which the owner of
+// the original file cannot change.
 //
-// There are two steps, because the child changes its ids between them.
-// Directories that only root may enter (a plugin below /root) must be opened
-// before the change. The tmpfs must be made after it, or it would be owned by
-// an id that the namespace does not know.
+// There are two steps, because the child changes its ids between them. Step 1
+// comes before the change, since it may have to enter directories that only
+// root may enter (a plugin below /root). Step 2 comes after the change, or an
+// id that the namespace does not know would own the tmpfs.
 
-// Step 1: returns detached mounts of the visible paths, one for each
-// VisiblePath. The descriptor for a symbolic link or a copy is empty.
+// Step 1. Returns one detached mount for each visible path, in their order. The
+// descriptor for a symbolic link or a copy is empty.
 Result<std::vector<ipc::UniqueFd>> OpenVisible(
     const std::vector<VisiblePath>& visible);
 
-// Step 2: builds the root from `mounts`, enters it and detaches the old root.
+// Step 2. Builds the root from `mounts`, enters it, and detaches the old root.
 Status EnterNewRoot(const std::vector<VisiblePath>& visible,
                     const std::vector<ipc::UniqueFd>& mounts);
 

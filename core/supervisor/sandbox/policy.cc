@@ -44,7 +44,8 @@ void AddGranted(const GrantedPath& granted, std::vector<VisiblePath>& visible) {
 }
 
 Status AddFile(const Plugin::File& file, std::vector<VisiblePath>& visible) {
-  // Inside the sandbox, where links are missing, ".." would lead elsewhere.
+  // Normalized, because ".." could lead elsewhere in the sandbox, where links
+  // are missing.
   const fs::path normal = fs::path(file.path).lexically_normal();
   if (!normal.is_absolute() || !normal.has_filename()) {
     return Status(Code::kBackendUnavailable,

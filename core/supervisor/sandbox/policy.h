@@ -13,10 +13,10 @@
 namespace bulkhead::sandbox {
 
 // The policy of one backend, as data: the files that the backend may see and
-// the resources that it may use. What is not in a Policy does not exist for the
-// backend; the backend itself is never asked. bulkheadd makes a Policy from an
-// installed distribution, compiles it (lockdown.h) and starts the backend under
-// it (launcher.h).
+// the resources that it may use. Files that are not in a Policy do not exist
+// for the backend, whatever its code asks for. bulkheadd makes a Policy from an
+// installed distribution and the operator's grants, compiles it (lockdown.h)
+// and starts the backend under it (launcher.h).
 //
 //   Plugin plugin{.object_path = "/opt/acme/libacme.so",
 //                 .entry_symbol = "acme_backend",
@@ -26,7 +26,7 @@ namespace bulkhead::sandbox {
 // Plain values. Trusted: the paths come from installed metadata that discovery
 // has validated.
 
-// The degree of isolation that is in force. Order and values as in
+// The degree of isolation that is in force. Order and values are the same as in
 // schema::Tier.
 enum class Tier : uint16_t {
   kNone = 0,     // Anything less than kReduced: no backend runs.
@@ -37,26 +37,24 @@ enum class Tier : uint16_t {
 // Returns "none", "reduced" or "full". The string has static storage.
 const char* TierName(Tier tier);
 
-// One name in the backend's root, at the same absolute path as outside. The
-// backend cannot change anything through it. A device still acts on what is
-// written to it.
+// A path that the backend sees, at the same place as outside. The backend
+// cannot change the file or directory, but can write to a device.
 struct VisiblePath {
   enum class Kind {
     kFile,     // A single file.
     kTree,     // A directory and everything below it.
-    kSymlink,  // A link. `target` must be named to be visible.
-    kDevice,   // The node of a character device, usable.
+    kSymlink,  // A link. Its target is visible only if it is in the policy too.
+    kDevice,   // The node of a character device, which the backend may open.
   };
 
   std::string path;
   Kind kind;
-  std::string target;
+  std::string target;  // The text of a link; empty for other kinds.
   // Set for the plugin's files and for granted paths: the path is shown only if
   // it still leads to this object. Not set for the system's libraries.
   std::optional<ObjectIdentity> identity;
-  // A sealed descriptor, borrowed: with a root of its own (tier full) the
-  // backend finds a private copy of these contents in place of the file. -1
-  // for a file that is shown itself.
+  // A sealed memfd, borrowed, or -1. In tier full, the backend finds a private
+  // copy of these contents in place of the file.
   int contents = -1;
 
   bool operator==(const VisiblePath&) const = default;
@@ -65,11 +63,11 @@ struct VisiblePath {
 // Returns half of this machine's memory, in bytes.
 uint64_t HalfOfMemory();
 
-// The default resource limits of each process of a backend. 0 forbids the
-// resource.
+// The resource limits of a backend and their defaults. They hold for each of
+// its processes, unless a member says otherwise. 0 forbids the resource.
 struct Limits {
-  // Bounds a leak. The default is high, because decoders reserve far more
-  // memory than they touch.
+  // Bounds a memory leak. The default is high, because decoders reserve far
+  // more memory than they touch.
   uint64_t address_space_bytes = kBackendAddressSpaceBytes;
   // Bounds the part of the address space that is mapped when the backend is
   // loaded. Each session is a clone and has that part too (memory_limit.h).
@@ -78,27 +76,25 @@ struct Limits {
   uint64_t stack_bytes = uint64_t{8} << 20;
   // Also bounds how many descriptors the process can have in flight in sockets.
   uint64_t open_files = kBackendOpenFiles;
-  // Processes and threads of the backend together. A session worker starts no
-  // task beyond three quarters of the limit, so that other workers can still be
-  // cloned. Not enforced if the backend has no user namespace, no user id of
-  // its own and no cgroup: the limit would then count the user's other
-  // processes.
+  // Processes and threads of the backend together. Workers can start tasks only
+  // up to three quarters of the limit, so that others can still be cloned. Not
+  // enforced if the backend has no user namespace, user id or cgroup of its
+  // own: the limit would then count the user's other processes.
   uint64_t tasks = 4096;
   // The size of any file or memfd that is written; mapped memory is unaffected.
   uint64_t file_bytes = 0;
-  // Memory that the processes of the backend use together, without swap. Frames
-  // do not count, as they are the application's memory. Enforced if there is a
-  // cgroup (cgroup.h).
+  // The memory that the processes of the backend use together, without swap.
+  // Frames do not count, since they are the application's memory. Enforced only
+  // in a cgroup (cgroup.h).
   uint64_t memory_bytes = HalfOfMemory();
 };
 
-// The files of a distribution that the sandbox needs to know. The caller has
-// checked that they are the distribution's own.
+// The files of a distribution. The caller has checked that they belong to it.
 struct Plugin {
   struct File {
     std::string path;  // Absolute.
     ObjectIdentity identity;
-    int contents = -1;  // As VisiblePath::contents.
+    int contents = -1;  // See VisiblePath::contents.
   };
 
   std::string object_path;   // Absolute; one of `files`.
@@ -106,37 +102,37 @@ struct Plugin {
   std::vector<File> files;   // Regular files.
 };
 
-// The grants of the operator to this backend, as far as the granted things
-// exist (core/grants).
+// The operator's grants to this backend (core/grants); paths that do not exist
+// are left out.
 struct Grants {
   std::vector<GrantedPath> paths;
-  // Type bytes of the ioctls that the backend may make, on any descriptor it
-  // has, in both stages.
+  // The type bytes of the ioctls that the backend may make on any of its
+  // descriptors, in both stages.
   std::vector<uint8_t> ioctl_types;
-  // Replace the limits of the same names if they are higher; 0 changes nothing.
+  // Each replaces the limit of the same name if it is higher.
   // `address_space_bytes` raises load_bytes and memory_bytes too.
   uint64_t address_space_bytes = 0;
   uint64_t tasks = 0;
 };
 
 struct Policy {
-  // Trees come first, and no path lies below one of the trees.
+  // Trees come first, and no path lies below a tree.
   std::vector<VisiblePath> visible;
   std::vector<uint8_t> ioctl_types;
   Limits limits;
   // True to turn off speculative store bypass and indirect branch speculation
   // for good, if the machine lets a process do so (README.md).
   bool disable_speculation = true;
-  // False for a worker of many sessions, see GrantedCalls.
+  // False if a worker serves many sessions; see GrantedCalls.
   bool fixed_descriptors = true;
 };
 
 // Returns the policy for `plugin`: the loader's libraries, the plugin's files
 // and the granted paths and ioctls. Fails with kBackendUnavailable if a path of
-// `plugin` is not absolute; the message names the path. The granted limits are
-// not applied: call RaiseLimits for that, after all other changes of the
+// `plugin` is not absolute; the message names the path. Does not apply granted
 // limits.
 Result<Policy> MakePolicy(const Plugin& plugin, const Grants& grants);
+// Applies granted limits. Call it after all other changes of `limits`.
 void RaiseLimits(const Grants& grants, Limits& limits);
 
 }  // namespace bulkhead::sandbox

@@ -38,8 +38,8 @@ Status RestrictFiles(const LandlockPlan& plan) {
   return Status();
 }
 
-// Installs a filter on every thread. Returns what seccomp() returns: with
-// NEW_LISTENER the listener, else 0, or a negative number.
+// Installs a filter on every thread. Returns the result of seccomp(): with
+// NEW_LISTENER the listener, otherwise 0; a negative number on failure.
 long Filter(std::vector<sock_filter> filter, unsigned long flags) {
   const sock_fprog program = {.len = static_cast<unsigned short>(filter.size()),
                               .filter = filter.data()};
@@ -50,7 +50,7 @@ long Filter(std::vector<sock_filter> filter, unsigned long flags) {
 Status FilterCalls(Forbidden forbidden) {
   const bool notifies = forbidden == Forbidden::kNotify;
   Table zygote = ZygoteTable();
-  // Nobody answers here: this process has the listener itself.
+  // Calls must not wait for a decision: no process reads this listener.
   for (Rule& rule : zygote) rule.asks = false;
   // Without TSYNC_ESRCH, a failure could return a thread id, which looks like
   // the descriptor of the listener.
@@ -65,8 +65,8 @@ Status FilterCalls(Forbidden forbidden) {
   }
   if (!notifies) return Status();
   close(static_cast<int>(stage1));
-  // A forbidden call must fail once nobody holds the listener, as after the
-  // death of bulkheadd. The sandbox depends on it, so it is tried.
+  // If bulkheadd dies, nobody has the listener open, and a forbidden call must
+  // fail. Tries a forbidden call now that the listener is closed.
   if (syscall(SYS_getsid, 0) >= 0 || errno != ENOSYS) {
     return Status(
         Code::kSandboxUnavailable,
@@ -76,8 +76,8 @@ Status FilterCalls(Forbidden forbidden) {
   return Status();
 }
 
-// What bulkheadd looks for in the memory of the probe, which is a copy of its
-// own.
+// The value that the probe stores in `word`. bulkheadd then tries to read it in
+// the probe's memory, at the same address as in its own.
 constexpr uint64_t kWord = 0x62756c6b68656164;
 uint64_t word = 0;
 
@@ -85,15 +85,16 @@ uint64_t word = 0;
 constexpr int kComplete = 0;
 constexpr int kWithoutHostName = 2;
 
-// What a probe under all restrictions found out.
+// The results of a probe that came under all restrictions.
 struct Found {
   bool own_host_name = false;
   bool memory_is_readable = false;
 };
 
-// Waits for the child to end, and returns its exit code. The closed set-up
-// socket alone would not tell a success from a kill by seccomp. Fails if this
-// process may not kill the child, which may have another uid.
+// Waits for the child to end, and returns its exit code. StartContained() alone
+// does not show success: a child that seccomp killed has closed the set-up
+// socket too. Fails if this process may not kill the child, which may have
+// another uid.
 Result<int> AwaitSuccess(const ContainedProcess& process) {
   constexpr int kNoSignal = 0;
   Status killable;
@@ -130,7 +131,8 @@ Result<Found> Try(const Containment& containment, uint32_t landlock_abi,
   const auto enter = [&](int setup) -> Status {
     const int code = HasOwnHostName() ? kComplete : kWithoutHostName;
     word = kWord;
-    // A worker has this from exec.
+    // A backend is dumpable after exec, so bulkheadd may read its memory. The
+    // probe runs without exec.
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     release.reset();
     if (landlock_abi > 0) {
@@ -138,9 +140,9 @@ Result<Found> Try(const Containment& containment, uint32_t landlock_abi,
           RestrictFiles(PlanLandlock(landlock_abi, containment.policy)));
     }
     RETURN_IF_ERROR(FilterCalls(forbidden));
-    // Says that all is in force, as exec does elsewhere.
+    // Reports that all restrictions are in force; a backend does so by exec.
     close(setup);
-    // Waits for the end of file, while this memory is read.
+    // Waits until the parent has read this memory and closed the pipe.
     char byte;
     if (read(held.get(), &byte, 1) != 0) _exit(1);
     _exit(code);
@@ -176,12 +178,11 @@ CgroupParent ProbeCgroup(
 SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
   MachineFacts facts = GatherMachineFacts();
   facts.landlock_abi = LandlockAbi();
+  // With an empty plugin, the child sees only the libraries.
   const Result<Policy> libraries_alone = MakePolicy(Plugin(), {});
-  // An empty plugin: the probe shows a child nothing but the libraries.
-
   Status exhausted;
-  // The best first: a higher tier counts more than an own user id, which needs
-  // privileges.
+  // Attempts in descending order of protection: a higher tier counts more than
+  // a user id of its own, which needs privileges.
   struct Attempt {
     Tier tier;
     bool own_uid;
@@ -207,10 +208,10 @@ SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
       facts.reads_memory = tried->memory_is_readable;
       return Status();
     };
-    // Notifications need Linux 5.19; without them a tier is worth as much, only
-    // its violations have no name.
-    const Status named = attempt(Forbidden::kNotify);
-    const Status status = named.ok() ? named : attempt(Forbidden::kKill);
+    // Notifications need Linux 5.19. A tier without them protects as well, but
+    // does not report which call was forbidden.
+    const Status notified = attempt(Forbidden::kNotify);
+    const Status status = notified.ok() ? notified : attempt(Forbidden::kKill);
     if (!status.ok()) {
       *failure = status.message();
       if (status.code() == Code::kResourceExhausted ||
@@ -221,8 +222,8 @@ SandboxReport ProbeSandbox(ipc::Deadline deadline, const std::string& cgroup) {
     }
     facts.tier = tier;
     facts.own_uid = own_uid;
-    facts.forbidden = named.ok() ? Forbidden::kNotify : Forbidden::kKill;
-    facts.naming_failure = named.message();
+    facts.forbidden = notified.ok() ? Forbidden::kNotify : Forbidden::kKill;
+    facts.naming_failure = notified.message();
     facts.cgroup = ProbeCgroup(cgroup, [&](const Cgroup& group) {
       return attempt(facts.forbidden, &group);
     });

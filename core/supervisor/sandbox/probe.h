@@ -14,25 +14,25 @@
 
 namespace bulkhead::sandbox {
 
-// Finds out what sandbox this machine can enforce, by making one: a child is
-// started under namespaces, a new root, Landlock and seccomp, exactly as a
-// backend is, and then ends. It is not enough to test whether a call such as
-// unshare() succeeds, as some systems grant the namespace and refuse everything
-// inside it.
+// The sandbox that this machine can enforce. ProbeSandbox() finds out by making
+// one: it starts a child under namespaces, a new root, Landlock and seccomp, in
+// the same way as a backend, and the child ends at once. To test whether a call
+// such as unshare() succeeds is not enough: some systems allow a namespace and
+// refuse everything inside it.
 struct SandboxReport {
   Tier tier = Tier::kNone;
-  // The parts that this machine lacks; not all of them prevent tier full.
+  // The parts of the sandbox that this machine lacks, in tier full too.
   std::vector<SandboxGap> gaps;
   uint32_t landlock_abi = 0;  // 0 if the kernel has no Landlock.
   // True if backends can run with a user id that is not the application's.
   bool own_uid = false;
-  // kNotify if a forbidden system call can be named, otherwise kKill.
+  // kNotify if bulkheadd can learn which call was forbidden, otherwise kKill.
   Forbidden forbidden = Forbidden::kKill;
-  // True if bulkheadd can compare the filters that a backend installs with its
-  // own (expected_calls.h).
+  // True if bulkheadd can read the filters that a backend installs
+  // (expected_calls.h).
   bool reads_memory = false;
-  // The directory below which each incarnation of a backend gets a cgroup. One
-  // cgroup was made there and used.
+  // The directory in which each incarnation of a backend gets a cgroup. The
+  // probe has made and used one there.
   CgroupParent cgroup;
   // Not OK if memory, processes or descriptors ran out, so that a later probe
   // may find more.

@@ -8,8 +8,8 @@
 
 namespace bulkhead::sandbox {
 
-// Returns the contents of a file of /proc, /sys or a cgroup, without the line
-// feed at the end, or nullopt if the file cannot be opened.
+// Returns the contents of a file in /proc, /sys or a cgroup, without the line
+// feed at the end. Returns nullopt if the file cannot be opened.
 inline std::optional<std::string> ReadText(const std::string& path) {
   std::ifstream file(path);
   if (!file.is_open()) return std::nullopt;

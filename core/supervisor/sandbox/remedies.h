@@ -8,20 +8,21 @@
 
 namespace bulkhead::sandbox {
 
-// How an operator changes what a machine refuses, in the words of the system
-// that started this process: Docker, Podman, Kubernetes or none of these. Steps
-// for `bulkhead doctor`; one step may have several lines.
+// Texts for `bulkhead doctor` that say how an operator allows something that
+// this machine refuses. They depend on the system that started this process:
+// Docker, Podman, Kubernetes or none of these. A text may have several lines.
 
-// Returns how to let system calls pass the filter that this process was started
-// under. `calls` names them. In a container that is the profile
-// container_seccomp.json, which lies beside bulkheadd.
+// Returns how to allow `calls` in the seccomp filter under which this process
+// was started. In a container, the remedy is the profile container_seccomp.json
+// beside bulkheadd.
 std::string AllowCalls(const MachineFacts& facts, const std::string& calls);
 
-// Returns how to give this process the capabilities, named without "CAP_".
+// Returns how to give this process capabilities, such as {"SETUID"} for
+// CAP_SETUID.
 std::string AddCapabilities(const MachineFacts& facts,
                             const std::vector<std::string>& names);
 
-// Returns how to make a setting, "NAME=VALUE", now and for good.
+// Returns how to set a sysctl, "NAME=VALUE", now and for good.
 std::string SetSysctl(const std::string& setting);
 
 }  // namespace bulkhead::sandbox

@@ -7,22 +7,22 @@
 
 namespace bulkhead::sandbox {
 
-// The operator's conditions on this machine, without which no backend may run.
-// bulkheadd compares the requirements with what the probe found, once for each
-// request that could start a backend:
+// The operator's requirements on the sandbox; on a machine that does not meet
+// them, no backend may run. At each request that could start a backend,
+// bulkheadd compares them with the result of the probe:
 //
 //     RETURN_IF_ERROR(CheckRequirements(requirements, report));
 //
 // Plain values; the operator and the probe are trusted.
 struct Requirements {
-  Tier floor = Tier::kFull;
-  // A cgroup limits the memory of each backend's processes together.
+  Tier floor = Tier::kFull;  // The lowest tier in which backends may run.
+  // True to require that a cgroup limits the memory of each backend.
   bool memory_cgroup = false;
 };
 
-// Fails with kSandboxUnavailable if the machine offers less. The message says
-// what is missing, why, and which setting requires it. In tier none no backend
-// runs, whatever the floor is.
+// Fails with kSandboxUnavailable if the machine does not meet the requirements.
+// The message says what is missing, why, and which setting requires it. In tier
+// none it always fails, whatever the floor is.
 Status CheckRequirements(const Requirements& requirements,
                          const SandboxReport& report);
 

@@ -34,13 +34,13 @@ bool FitsNotifications() {
          sizes.seccomp_notif <= sizeof(Notification);
 }
 
-// Whether the thread of notification `id` still waits in its call.
+// Returns whether the thread of notification `id` still waits in its call.
 bool StillWaits(int listener, uint64_t id) {
   return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-// Returns whether it depends on the memory and the descriptors of its process
-// what becomes of the call.
+// Returns whether the decision on the call depends on the memory and the
+// descriptors of its process.
 bool IsAsked(const PendingCall& call) {
   return call.architecture == AUDIT_ARCH_X86_64 &&
          sandbox::IsAsked(call.number, call.arguments);
@@ -58,7 +58,7 @@ PendingCall ToPendingCall(const seccomp_notif& call,
   return pending;
 }
 
-// Has the kernel execute the call, unless the thread that made it has ended.
+// Makes the kernel execute the call, unless its thread has ended.
 void LetGoOn(int listener, uint64_t id) {
   seccomp_notif_resp answer = {};
   answer.id = id;
@@ -66,7 +66,7 @@ void LetGoOn(int listener, uint64_t id) {
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }
 
-// Has the call fail, without being executed, in a way that ends no zygote.
+// Makes the call fail with EAGAIN, which a zygote survives.
 void LetFail(int listener, uint64_t id) {
   seccomp_notif_resp answer = {};
   answer.id = id;
@@ -74,8 +74,8 @@ void LetFail(int listener, uint64_t id) {
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }
 
-// Makes `source` the descriptor `number` of the process that waits. Returns
-// false if the process has ended.
+// Copies `source` to the process of the waiting call, as descriptor `number`.
+// Returns false if the process has ended.
 bool AddDescriptor(int listener, uint64_t id, const ipc::UniqueFd& source,
                    int number) {
   seccomp_notif_addfd descriptor = {};
@@ -90,8 +90,8 @@ void Kill(pid_t process, pid_t thread, int listener, uint64_t id) {
   const ipc::UniqueFd pidfd(
       process == 0 ? -1
                    : static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
-  // Checked after the pidfd was opened: a thread that still waits has kept its
-  // ids, so the pidfd names its process and not a successor.
+  // Checked after the pidfd was opened: if the thread still waits, its ids were
+  // not reused, so the pidfd is of its process.
   if (!StillWaits(listener, id)) return;
   if (pidfd) {
     syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
@@ -124,7 +124,7 @@ Result<SeccompListener> SeccompListener::Adopt(ipc::UniqueFd fd) {
 
 std::optional<Violation> SeccompListener::StopNext(ExpectedCalls& expected) {
   while (true) {
-    // RECV would block if there is nothing, whatever flags the descriptor has.
+    // Without a waiting call RECV would block, even with O_NONBLOCK.
     pollfd pending = {.fd = fd_.get(), .events = POLLIN, .revents = 0};
     if (poll(&pending, 1, 0) <= 0 || (pending.revents & POLLIN) == 0) {
       return std::nullopt;
@@ -138,7 +138,7 @@ std::optional<Violation> SeccompListener::StopNext(ExpectedCalls& expected) {
     const seccomp_notif& call = notification.known;
     const auto thread = static_cast<pid_t>(call.pid);
     const auto status = ReadThreadStatus("/proc/" + std::to_string(thread));
-    // Nothing is known about the caller if bulkheadd has no descriptor left.
+    // Without a free descriptor, bulkheadd cannot find out which process calls.
     if (!status) {
       LetFail(fd_.get(), call.id);
       continue;
@@ -155,8 +155,8 @@ std::optional<Violation> SeccompListener::StopNext(ExpectedCalls& expected) {
         LetFail(fd_.get(), call.id);
         continue;
       case ExpectedCalls::Decision::kRefuse:
-        // A process that somebody killed meanwhile has no memory and no
-        // descriptors to look at, so its call seemed to be another one.
+        // A process that was killed meanwhile has lost its memory and its
+        // descriptors, so even an honest call of it looks forbidden.
         if (IsAsked(pending_call) && !StillWaits(fd_.get(), call.id)) continue;
         break;
     }
@@ -172,8 +172,8 @@ void SeccompListener::HandOver(ExpectedCalls& expected, pid_t process) {
   const auto ready = expected.TakeReady(process);
   if (!ready) return;
   const auto& [socket, log, silence] = ready->descriptors;
-  // If this fails, the worker has ended, or waits until it is ended for being
-  // late.
+  // If a step fails, the worker has ended, or it keeps waiting until bulkheadd
+  // ends it at its deadline.
   if (AddDescriptor(fd_.get(), ready->id, silence, STDIN_FILENO) &&
       AddDescriptor(fd_.get(), ready->id, silence, STDOUT_FILENO) &&
       AddDescriptor(fd_.get(), ready->id, log, STDERR_FILENO) &&

@@ -23,17 +23,16 @@ struct Violation {
   std::optional<uint32_t> filters;
 };
 
-// Receives the calls of a backend on which its filters wait for bulkheadd
-// (Forbidden::kNotify). A call that ExpectedCalls approves is executed. The
-// process that made any other call is killed: its thread waits in the kernel
-// for an answer that is never given, so the call is not executed, whoever wins
-// a race. A call that its process did not live to see decided is no violation.
-// Once the listener is closed, the kernel refuses each such call with ENOSYS.
-// Never pass the listener on: its holder could let calls pass.
+// Receives the system calls of a backend that the kernel holds until bulkheadd
+// has decided on them (Forbidden::kNotify). A call that ExpectedCalls allows is
+// executed. Any other call is a violation, and its process is killed. Such a
+// call is never executed: its thread waits for an answer that never comes. If a
+// process ends for another reason while its call is checked, the call does not
+// count as a violation. Once the listener is closed, the kernel refuses these
+// calls with ENOSYS. Never pass the listener on: its holder could allow calls.
 //
-// Used by bulkheadd's one thread. fd() becomes readable when there is a call to
-// decide on. The backend is hostile: it can make as many violations as it has
-// processes.
+// Used by bulkheadd's one thread. fd() becomes readable when a call waits. The
+// backend is hostile: it can make as many violations as it has processes.
 class SeccompListener {
  public:
   // Takes ownership of `fd`, which the zygote sent. Fails with
@@ -43,12 +42,14 @@ class SeccompListener {
 
   // The descriptor to poll; this object keeps owning it.
   int fd() const { return fd_.get(); }
-  // Lets the calls that `expected` approves go on, up to the first other call.
-  // Kills the process of that call and returns the call, or nullopt if there is
-  // none now. Never blocks.
+  // Answers the waiting calls that `expected` allows, up to the first
+  // violation. Kills the process of the violation and returns the violation, or
+  // nullopt if no call is left. Never blocks.
   std::optional<Violation> StopNext(ExpectedCalls& expected);
-  // Gives a worker its socket, at kWorkerSocketFd, and its stderr, and lets its
-  // call go on, if it waits for that and the descriptors are there.
+  // If `process`, a worker, waits in the call that installs its last filter,
+  // and `expected` has descriptors for it: gives it its socket (as
+  // kWorkerSocketFd), stdin, stdout and stderr, and lets the call go on. Else
+  // does nothing.
   void HandOver(ExpectedCalls& expected, pid_t process);
 
  private:

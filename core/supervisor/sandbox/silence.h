@@ -6,11 +6,11 @@
 
 namespace bulkhead::sandbox {
 
-// Makes the stdin and stdout of one session's worker: the end of a pipe whose
-// other end is closed. Reading finds the end of the file, and writing fails
-// with EBADF. No other process has it. The host's /dev/null would show each
-// write to everybody who watches it, and a file of several workers would have
-// times and an offset that one of them sets and another reads.
+// Returns the stdin and stdout for one session's worker: the reading end of a
+// pipe whose other end is closed. Reading it returns the end of file, and
+// writing fails with EBADF. It is not shared, since a shared file would be a
+// covert channel: everybody can watch writes to the host's /dev/null, and a
+// file of several workers has times and an offset that they can set and read.
 //
 // Fails with kResourceExhausted if this process has no descriptors left.
 Result<ipc::UniqueFd> MakeSilence();

@@ -30,17 +30,18 @@ namespace {
 constexpr uint64_t kInt = 0xffffffff;
 constexpr uint64_t kLong = ~uint64_t{0};
 
-// What the pthread_create of glibc and musl passes, to the bit. It has none of
-// the flags that make a namespace or a process.
+// The exact flags with which pthread_create() of glibc and musl calls clone().
+// None of them makes a namespace or a process.
 constexpr uint64_t kThreadFlags =
     CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
     CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
 
-// The flags of cloning a session worker, which becomes the zygote's sibling.
-// The flags that say where the thread id is stored are free.
+// The flags with which the zygote clones a session worker, its sibling. Further
+// flags are allowed only from kTidFlags.
 constexpr uint64_t kWorkerFlags = CLONE_PARENT | SIGCHLD;
-// CLONE_CHILD_CLEARTID is not among them: at the end of the worker, the kernel
-// would wake whoever waits on that address, which may be a page of a file.
+// The flags that say where the thread id is stored. CLONE_CHILD_CLEARTID is not
+// allowed: at the end of the worker, the kernel would wake the waiters on that
+// address, which may be a page of a file.
 constexpr uint64_t kTidFlags = CLONE_PARENT_SETTID | CLONE_CHILD_SETTID;
 
 class TableBuilder {
@@ -77,13 +78,13 @@ class TableBuilder {
 };
 
 // Flags of open() that create or truncate. O_TMPFILE contains O_DIRECTORY,
-// which reading a directory needs.
+// which a program needs to read a directory.
 constexpr uint64_t kCreating = O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
 constexpr uint64_t kIoctlType = 0xff00;
 
-// Mappings that RLIMIT_DATA does not count. Memory of its own that is shared
-// would also be seen by every session that a zygote clones later. Must come
-// before a table's own lines for mmap.
+// Returns rules against mappings that RLIMIT_DATA does not count. Besides,
+// clones of a zygote would share its shared anonymous memory. These rules must
+// come before a table's own lines for mmap.
 Table UncountedMappings() {
   TableBuilder t;
   constexpr uint64_t kSharedAnonymous = MAP_SHARED | MAP_ANONYMOUS;
@@ -96,12 +97,14 @@ Table UncountedMappings() {
   return std::move(t).Build();
 }
 
-// The calls that any program of ours needs once it is loaded.
+// Returns the rules that all three tables end with: the calls that each of our
+// programs needs once it is loaded.
 Table Base() {
   TableBuilder t;
-  // FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME may be added to each.
+  // The mask ignores FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME.
   constexpr uint64_t kFutexCommand = FUTEX_CMD_MASK & kInt;
-  // The kernel wakes pthread_join() without FUTEX_PRIVATE_FLAG.
+  // Waits are allowed without FUTEX_PRIVATE_FLAG, because pthread_join() waits
+  // so: the kernel wakes it without the flag.
   for (const uint64_t command : {FUTEX_WAIT, FUTEX_WAIT_BITSET}) {
     t.AllowIf(SYS_futex, {{1, kFutexCommand, command}}, "locks");
   }
@@ -110,7 +113,8 @@ Table Base() {
             "the host sleeps on a word of the rings");
   for (const uint64_t command : {FUTEX_WAKE, FUTEX_REQUEUE, FUTEX_CMP_REQUEUE,
                                  FUTEX_WAKE_OP, FUTEX_WAKE_BITSET}) {
-    // The kernel logs an operand of FUTEX_WAKE_OP that is shifted too far.
+    // The highest bit of argument 5 says that FUTEX_WAKE_OP shifts its operand.
+    // The kernel logs a shift that is too far, so no shift is allowed.
     const uint64_t shifts = command == FUTEX_WAKE_OP ? 0x80000000 : 0;
     t.AllowIf(
         SYS_futex,
@@ -156,7 +160,8 @@ Table Base() {
   return std::move(t).Build();
 }
 
-// Must come before a table's own lines, which answer every other ioctl.
+// Returns the rules for granted ioctls. They must come before a table's own
+// lines, which answer every other ioctl with an errno.
 Table Ioctls(const GrantedCalls& granted) {
   TableBuilder t;
   for (const uint8_t type : granted.ioctl_types) {
@@ -166,6 +171,7 @@ Table Ioctls(const GrantedCalls& granted) {
   return std::move(t).Build();
 }
 
+// Returns the rules that answer attempts to find files.
 Table FileProbes() {
   TableBuilder t;
   t.Answer(EACCES,
@@ -176,7 +182,8 @@ Table FileProbes() {
   return std::move(t).Build();
 }
 
-// Must come before a table's own lines for these calls.
+// Returns the rules for signal handlers. They must come before a table's own
+// lines for these calls.
 Table SignalHandlers() {
   TableBuilder t;
   t.Allow({SYS_rt_sigaction, SYS_rt_sigreturn, SYS_sigaltstack},
@@ -213,26 +220,26 @@ Table SessionTable() {
               "shared rings and frames");
   }
   t.Answer(EACCES, {SYS_mmap}, "no new executable memory, and no media");
-  // Several mappings can be moved at once, where only the first one is compared
-  // (file_mappings.h).
+  // One such call can move several mappings, and the filter of file_mappings.h
+  // compares only the first one's address.
   t.AnswerIf(EPERM, SYS_mremap, {{3, MREMAP_FIXED, MREMAP_FIXED}},
              "pages of files stay where they are");
-  // Descriptors that come later would otherwise get numbers that can be mapped.
+  // Otherwise a later descriptor could get a number that may be mapped.
   t.AnswerIf(EBADF, SYS_close, {{0, kInt - ipc::kWorkerSocketFd, 0}},
              "the standard ones and the socket stay, see mmap");
   t.AnswerIf(EPERM, SYS_recvmsg, {{2, MSG_PEEK, MSG_PEEK}},
              "a message brings its descriptors once");
   // The kernel logs the bytes around a fault that no handler takes, for
-  // everybody who may read its log. So the handlers of stage 2 stay, and end
-  // the process. rt_sigreturn kills: no handler returns, and the kernel logs
-  // the registers of a call that has no frame to return to.
+  // everybody who may read its log. So the process cannot replace the handlers
+  // that stage 2 installs, which end the process. No rule allows rt_sigreturn:
+  // these handlers never return, and if it were called outside of a handler,
+  // the kernel would log registers.
   t.AllowIf(SYS_rt_sigaction, {{1, kLong, 0}}, "asks for a handler");
   t.AllowIf(SYS_sigaltstack, {{0, kLong, 0}}, "asks for the signal stack");
   t.Answer(EPERM, {SYS_rt_sigaction, SYS_sigaltstack},
            "faults are not logged by the kernel; SIGABRT has no handler");
-  // Everybody can read which signals a thread blocks and which it has waiting
-  // for it, which are those that it blocks. pthread_create() and abort() do
-  // without.
+  // Everybody can read which signals a thread blocks and which blocked signals
+  // are pending. pthread_create() and abort() work without blocking signals.
   t.AllowIf(SYS_rt_sigprocmask, {{1, kLong, 0}}, "asks what is blocked");
   t.AllowIf(SYS_ppoll, {{3, kLong, 0}}, "to wait on descriptors");
   t.Answer(EPERM, {SYS_rt_sigprocmask, SYS_ppoll},
@@ -241,8 +248,9 @@ Table SessionTable() {
   t.Answer(EPERM, {SYS_clone, SYS_fork, SYS_vfork}, "no processes");
   t.Answer(ENOSYS, {SYS_clone3}, "a filter cannot see its flags; use clone");
   t.Allow({SYS_rseq}, "glibc, in each new thread");
-  // The kernel would wake, at the end of the thread, whoever waits on a page of
-  // a file. clone() says where for each new thread, and is kept from files.
+  // Both calls name an address at which the kernel wakes waiters when the
+  // thread ends, which could be in a page of a file. clone() names one too, but
+  // the filter of file_mappings.h keeps that one from files.
   t.Answer(EPERM, {SYS_set_robust_list, SYS_set_tid_address},
            "glibc, in each new thread, which does without");
   t.Allow({SYS_membarrier}, "lock-free libraries");
@@ -265,8 +273,8 @@ Table SessionTable() {
            "x265 asks libnuma");
   t.Answer(EPERM, {SYS_mlock, SYS_munlock}, "no locked memory");
   t.Allow({SYS_pread64, SYS_lseek}, "the media, a descriptor");
-  // F_SETFL is missing: the eventfd of a health check is shared with bulkheadd,
-  // which would block on one that lost its O_NONBLOCK.
+  // F_SETFL is not allowed: the eventfd of a health check is shared with
+  // bulkheadd, which would block if the worker removed its O_NONBLOCK.
   for (const int command : {F_GETFD, F_SETFD, F_GETFL, F_GET_SEALS}) {
     t.AllowIf(SYS_fcntl, {{1, kInt, static_cast<uint64_t>(command)}},
               "flags of open descriptors");
@@ -274,8 +282,8 @@ Table SessionTable() {
   t.Answer(EPERM, {SYS_dup}, "the media keeps its number, see mmap");
   t.Answer(EPERM, {SYS_fcntl},
            "locks and signal owners reach others; as for dup");
-  // The kernel counts descriptors in flight for each user. A session could have
-  // so many in flight that nobody else of that user can send one.
+  // The kernel limits the descriptors in flight of each user. A session could
+  // use up the limit, so that no process of that user could send another.
   t.Answer(EPERM, {SYS_sendmsg}, "no descriptors in flight");
   t.AllowIf(SYS_sendto, {{4, kLong, 0}}, "send() on the session's socket");
   t.Answer(EPERM, {SYS_sendto}, "names no address");
@@ -302,9 +310,9 @@ Table SessionTable() {
 Table ZygoteTable() {
   TableBuilder t;
   t.Append(UncountedMappings());
-  // These rules are tried before the session's, which follow as a whole: the
-  // kernel applies the strictest of all filters, so a call that stage 2 allows
-  // or answers must not kill here.
+  // These rules come before the session's rules, all of which follow. The
+  // kernel applies the strictest filter, so a call that stage 2 allows or
+  // answers must not end the process here.
   t.Append(SignalHandlers());
   t.Allow({SYS_rt_sigprocmask, SYS_ppoll}, "signals to itself");
   t.Allow({SYS_mremap, SYS_close}, "malloc, descriptors");

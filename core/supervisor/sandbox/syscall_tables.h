@@ -12,19 +12,20 @@ namespace bulkhead::sandbox {
 // a person can review line by line. bpf.h turns them into filters.
 //
 // Rules are tried from the top; the first one whose call and conditions match
-// decides. A call that no rule matches ends the process: such calls are made by
-// no honest decoder. Calls that honest libraries merely try are answered with
-// an errno, after which the libraries go on.
+// decides. A call that no rule matches ends the process, since no honest
+// decoder makes it. Some calls are not allowed but tried by honest libraries: a
+// rule answers them with an errno, after which the libraries go on.
 //
-// The kernel applies the strictest of all installed filters. So the zygote's
-// table contains the session's, and a test asserts that nothing the session
-// may do, or is answered, kills under the zygote's.
+// A worker is under the filters of both stages, and the kernel applies the
+// strictest answer. So the zygote's table contains the session's. A test checks
+// each call that the session's table allows or answers: the zygote's table must
+// not end the process for it.
 
-// A condition on one argument of a call: (argument & mask) == value. Arguments
-// that the kernel takes as int are compared in their low 32 bits only, since
-// the caller chooses the rest freely.
+// A condition on one argument of a call: (argument & mask) == value. For an
+// argument that the kernel takes as int, the mask has only the low 32 bits,
+// since the kernel ignores the others.
 struct Condition {
-  unsigned argument;
+  unsigned argument;  // Counted from 0.
   uint64_t mask;
   uint64_t value;
 };
@@ -34,47 +35,51 @@ struct Rule {
   std::vector<Condition> when;  // All must hold; empty means always.
   int error;                    // The errno that is returned; 0 allows.
   std::string_view reason;
-  // True if bulkheadd decides on the call, which waits for the answer. Where
-  // the kernel cannot ask (Forbidden::kKill), the call is allowed.
+  // True if the call waits until bulkheadd has decided on it. Where the kernel
+  // cannot notify bulkheadd (Forbidden::kKill), the call is allowed.
   bool asks = false;
 };
 
 using Table = std::vector<Rule>;
 
-// The reaper: pid 1 of the sandbox, Bulkhead's own code. It waits, reaps, kills
-// its children and talks to bulkheadd. Installed after the zygote was started.
+// Returns the table of the reaper: pid 1 of the sandbox, Bulkhead's own code.
+// It may reap and kill its children and talk to bulkheadd. It installs its
+// filter after it has started the zygote.
 Table ReaperTable();
 
-// Stage 1, for a zygote: vendor code that has seen no media. It may read the
-// visible files, map code, and clone session workers. It may start no other
-// process, open no socket and write to no file.
+// Returns the table of stage 1, for a zygote: vendor code that has seen no
+// media. It may read the visible files, map code, and clone session workers. It
+// may start no other process, open no socket and write to no file.
 Table ZygoteTable();
 
-// Stage 2, for a session worker: code that parses hostile media. It computes in
-// threads, on the memory and descriptors that it was given. The worker itself
-// limits tgkill to its own process, since only it knows its pid.
+// Returns the table of stage 2, for a session worker: code that parses hostile
+// media. It may compute in threads, on the memory and descriptors that it was
+// given. A further filter limits tgkill to the worker itself; the worker makes
+// it, since it depends on the pid.
 Table SessionTable();
 
-// The calls that grants add to both stages. A filter sees neither paths nor the
-// kind of a descriptor. So the new root and Landlock decide which devices can
-// be opened, and an allowed ioctl fails on a descriptor that does not know it.
+// The calls that grants add to both stages. A filter sees neither paths nor
+// kinds of descriptors. So the new root and Landlock decide which devices can
+// be opened, and an allowed ioctl passes on every descriptor, but fails on one
+// that does not know it.
 struct GrantedCalls {
   std::vector<uint8_t> ioctl_types;  // Bits 8 to 15 of the request.
   bool devices = false;              // True if any device can be opened.
-  // True if a worker has none but the descriptors that bulkheadd gives it, so
-  // that its memory's descriptors have the numbers of ipc/descriptors.h.
+  // True if a worker has only the descriptors that bulkheadd gives it. Then its
+  // shared memory has the descriptor numbers of ipc/descriptors.h, and the
+  // filter lets the worker map no others.
   bool fixed_descriptors = true;
 };
 
-// Stage 1 with grants: devices may be opened for writing too, but nothing may
-// be created or truncated. Stage 2 with grants opens nothing: the zygote opens,
-// while loading, the devices that a session needs.
+// Return the tables with grants. In stage 1, devices may be opened for writing
+// too, but no file may be created or truncated. In stage 2 nothing may be
+// opened: the zygote has opened the devices that a session needs.
 Table ZygoteTableWith(const GrantedCalls& granted);
 Table SessionTableWith(const GrantedCalls& granted);
 
-// Returns whether ZygoteTable() leaves a call with these arguments to
-// bulkheadd. The kernel reports to bulkheadd the calls that no rule matches in
-// the same way.
+// Returns whether ZygoteTable() has a call with these arguments wait for
+// bulkheadd's decision (Rule::asks). The kernel sends the same notification for
+// such a call and for a forbidden one.
 bool IsAsked(int syscall, std::span<const uint64_t, 6> arguments);
 
 }  // namespace bulkhead::sandbox

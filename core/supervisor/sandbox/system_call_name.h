@@ -6,18 +6,18 @@
 
 namespace bulkhead::sandbox {
 
-// Names system calls that seccomp reports by number, for people. The tables are
-// made from the kernel headers at build time (BUILD), so a call that is newer
-// than the headers has no name.
+// The names of system calls, which seccomp reports by number, for messages. The
+// tables are made from the kernel headers at build time (BUILD), so a call that
+// is newer than the headers has no name.
 
 struct SystemCallName {
-  std::string name;          // Empty if the number has no name.
+  std::string name;          // Empty if the call is not in the tables.
   std::string architecture;  // "x86_64", "x32", "i386", or "0x...".
 };
 
 // Returns the name of call `number`. `architecture` is an AUDIT_ARCH_* value.
-// A number of x32 is a number of x86-64 with bit 30 set, and most of them mean
-// the same call.
+// An x32 call has the number of the same call of x86-64 with bit 30 set, except
+// for a few calls.
 SystemCallName NameSystemCall(int number, uint32_t architecture);
 
 }  // namespace bulkhead::sandbox

@@ -20,11 +20,13 @@ namespace {
 
 constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
 
-// What a backend needs: a decoder starts 64 threads at most by itself.
+// The tasks that a backend needs. A decoder starts at most 64 threads unless it
+// is asked for more.
 constexpr uint64_t kLeast = 256;
 
-// Returns whether an honest decoder could not start its threads any more. Of a
-// small limit, half is room enough to prove anything.
+// Returns whether so little room is left below the limit `most` that an honest
+// decoder may fail to start its threads: less than 128 tasks, or less than half
+// of a smaller limit.
 bool IsUsedUp(uint64_t now, uint64_t most) {
   constexpr uint64_t kRoom = 128;
   return most != kNoLimit && now + std::min(kRoom, most / 2) > most;
@@ -36,7 +38,7 @@ struct Member {
   std::string path;  // within the hierarchy
 };
 
-// /proc/self/cgroup has lines such as "8:pids:/a/b" and "0::/a/b".
+// Parses /proc/self/cgroup, with lines such as "8:pids:/a/b" and "0::/a/b".
 std::vector<Member> MembersIn(const std::string& cgroups) {
   std::vector<Member> members;
   std::istringstream lines(cgroups);
@@ -54,8 +56,8 @@ std::vector<Member> MembersIn(const std::string& cgroups) {
   return members;
 }
 
-// Returns the directories of the member and of all above it that this process
-// sees.
+// Returns the directories of the member's cgroup and of the cgroups above it,
+// as far as this process sees them.
 std::vector<std::string> DirectoriesOf(const Member& member,
                                        const std::vector<MountInfo>& mounts) {
   for (const MountInfo& mount : mounts) {
@@ -64,7 +66,7 @@ std::vector<std::string> DirectoriesOf(const Member& member,
             : mount.type != "cgroup" || !HasWord(mount.options, "pids")) {
       continue;
     }
-    // What is not below the mount's root is not seen.
+    // Cgroups above the mount's root are not visible.
     std::string below = member.path;
     if (mount.root != "/") {
       below =
@@ -106,7 +108,7 @@ uint64_t TaskLimits::Number(const std::string& path) const {
 
 uint64_t TaskLimits::LimitOfUser() {
   rlimit limit = {};
-  // bulkheadd and the launch raise the soft limit.
+  // The hard limit decides, since bulkheadd and the launch raise the soft one.
   if (geteuid() == 0 || getrlimit(RLIMIT_NPROC, &limit) != 0 ||
       limit.rlim_max == RLIM_INFINITY) {
     return kNoLimit;
@@ -138,7 +140,7 @@ uint64_t TaskLimits::TasksOfUser() const {
        entry.increment(error)) {
     const std::string name = entry->path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    // By lines: a process may call itself "Uid: 7".
+    // LineOf() reads whole lines, since a process may be called "Uid: 7".
     std::istringstream status(Text("/proc/" + name + "/status"));
     uint64_t user = kNoLimit;
     uint64_t threads = 0;
@@ -160,8 +162,8 @@ uint64_t TaskLimits::ForOneBackend() const {
 uint64_t TaskLimits::Refusals() const {
   uint64_t refusals = 0;
   for (const std::string& cgroup : cgroups_) {
-    // Since Linux 6.11 pids.events counts for all cgroups below, too: also for
-    // our backends' cgroups, whose own limit excuses nobody.
+    // Since Linux 6.11, pids.events also counts refusals in the cgroups below:
+    // a backend at the limit of its own cgroup, which excuses no failure.
     std::string text = Text(cgroup + "/pids.events.local");
     if (text.empty()) text = Text(cgroup + "/pids.events");
     std::istringstream events(text);
@@ -180,12 +182,15 @@ bool TaskLimits::WereUsedUp(uint64_t before) const {
       return true;
     }
   }
-  const uint64_t all = TasksOfMachine();
-  // Without a user namespace, workers have a quarter less than their user.
+  const uint64_t of_machine = TasksOfMachine();
+  // Without a user namespace, workers get only three quarters of the user's
+  // limit.
   const uint64_t of_user =
       LimitOfUser() == kNoLimit ? kNoLimit : LimitOfUser() - LimitOfUser() / 4;
-  return Refusals() != before || IsUsedUp(all, LimitOfKernel()) ||
-         (IsUsedUp(all, of_user) && IsUsedUp(TasksOfUser(), of_user));
+  // TasksOfUser() is slow, so it is called only if the user could be near the
+  // limit.
+  return Refusals() != before || IsUsedUp(of_machine, LimitOfKernel()) ||
+         (IsUsedUp(of_machine, of_user) && IsUsedUp(TasksOfUser(), of_user));
 }
 
 }  // namespace bulkhead::sandbox

@@ -7,11 +7,11 @@
 
 namespace bulkhead::sandbox {
 
-// The limits on the number of tasks (processes and threads) that others have
-// set over this process: of its cgroups and those above (pids.max), of its user
-// (ulimit -u), and of the kernel. A hostile file in any backend or application
-// below such a limit can use it up. Whatever fails then, for want of a thread,
-// proves nothing about a backend or a file.
+// The limits on the number of tasks (processes and threads) to which this
+// process is subject: of its cgroup and the cgroups above (pids.max), of its
+// user (ulimit -u), and of the kernel. A hostile file in any backend or
+// application under the same limit can use the limit up. If another backend or
+// file then fails because no thread can start, that proves nothing about it.
 //
 //   const TaskLimits limits;
 //   policy.limits.tasks = std::min(policy.limits.tasks,
@@ -20,32 +20,34 @@ namespace bulkhead::sandbox {
 //   ...
 //   if (limits.WereUsedUp(before)) ...  // nobody is to blame
 //
-// Finds the cgroups once; whoever moves this process to another one is not
-// noticed. Reads /proc and /sys each time. The figures change at any time;
-// otherwise thread-safe.
+// Finds the cgroups once, in the constructor, and does not notice if this
+// process is moved to another cgroup. All other figures are read from /proc and
+// /sys in each call. Thread-safe.
 class TaskLimits {
  public:
   // Tests give a `root` that replaces /.
   explicit TaskLimits(std::string root = "");
 
-  // Returns the number of tasks that one backend may have so that another one
-  // and the application go on. Never less than an honest backend needs.
+  // Returns the number of tasks that one backend may have so that enough remain
+  // for another backend and the application. Never less than an honest backend
+  // needs.
   uint64_t ForOneBackend() const;
-  // Returns how often the kernel has refused a task at the limit of a cgroup.
-  // The other limits count nothing.
+  // Returns how often the kernel has refused a task because a cgroup was at its
+  // limit. The kernel does not count refusals at the other limits.
   uint64_t Refusals() const;
-  // Returns whether a limit was reached since Refusals() was `before`, or has
-  // next to no room now. Counts the tasks of this user, which takes time for
-  // each process of the machine, only if these can have reached its limit.
+  // Returns whether a cgroup's limit was reached since Refusals() returned
+  // `before`, or any limit has almost no room now. Calls TasksOfUser() only if
+  // the machine has so many tasks that the user's limit can be near.
   bool WereUsedUp(uint64_t before) const;
-  // Returns the number of tasks that this user has.
+  // Returns the number of tasks that this user has. Takes time for each process
+  // of the machine.
   uint64_t TasksOfUser() const;
 
  private:
   std::string Text(const std::string& path) const;
-  // Returns the number in a file, or UINT64_MAX if there is none.
+  // Returns the number in a file, or UINT64_MAX if the file has none ("max").
   uint64_t Number(const std::string& path) const;
-  // Returns the limit of this user, or UINT64_MAX if nothing limits it.
+  // Returns the limit of this user, or UINT64_MAX if there is none.
   static uint64_t LimitOfUser();
   uint64_t LimitOfKernel() const;
   uint64_t TasksOfMachine() const;

@@ -15,8 +15,9 @@ namespace bulkhead::sandbox {
 namespace {
 
 constexpr int kFilterMode = 2;  // SECCOMP_MODE_FILTER, as /proc shows it.
-// More threads than a backend may have tasks. A process that starts threads
-// faster than they can be checked must not keep bulkheadd busy.
+// The most threads that are checked, which is the default limit of a backend's
+// tasks. A process that starts threads faster than they can be checked must not
+// keep bulkheadd busy.
 constexpr size_t kMaxThreads = 4096;
 
 Status Gone() {
@@ -123,8 +124,8 @@ Status CheckEveryThread(int pidfd, uint32_t filters) {
       break;
     }
   }
-  // While the process lives, no other process can have its pid. So the check
-  // above was about this process only if it is still alive.
+  // While the process lives, no other process can have its pid. So if it is
+  // still alive, the threads above were its own.
   if (!IsAlive(pidfd)) return Gone();
   if (error || seen == 0) {
     lack = "its threads cannot be listed in /proc";

@@ -11,11 +11,11 @@
 
 namespace bulkhead::sandbox {
 
-// The state of one thread, as the kernel shows it in /proc/TID/status. The only
-// thing in that file that the thread chooses is its name, which is not read.
+// The state of one thread, as the kernel shows it in /proc/TID/status. Of that
+// file, a hostile thread controls only its name, which is not read.
 struct ThreadStatus {
   pid_t process = 0;        // The process id, as this process sees it.
-  pid_t inner_process = 0;  // The same, in the innermost pid namespace.
+  pid_t inner_process = 0;  // The process id in its own pid namespace.
   pid_t parent = 0;         // The parent's process id, as this process sees it.
   int threads = 0;          // The number of threads of the process.
   uint64_t handled = 0;   // The signals with a handler: bit n - 1 is signal n.
@@ -28,33 +28,33 @@ struct ThreadStatus {
   std::optional<uint32_t> filters;
 };
 
-// Reads DIRECTORY/status. Returns nullopt if there is no such thread or no
-// /proc.
+// Reads the file "status" in a directory such as "/proc/17/task/18". Returns
+// nullopt if the thread has ended or /proc cannot be read.
 std::optional<ThreadStatus> ReadThreadStatus(const std::string& directory);
 
 // Returns the number of threads of a process; 0 if it has ended.
 uint64_t CountThreads(int pidfd);
 
-// Returns the number of filters that any process started from here inherits:
-// those that, for instance, a container has put on this process.
+// Returns the number of seccomp filters that this process already has, for
+// instance from a container, and that each backend therefore inherits.
 uint32_t InheritedFilters();
 
 // The number of filters that a lock-down installs (backends/worker/lockdown).
 inline constexpr uint32_t kStage1Filters = 2;
 inline constexpr uint32_t kStage2Filters = 4;  // Includes stage 1.
 
-// Checks from outside that every thread of a process is bound by `filters`
-// filters of a lock-down and cannot gain privileges, whatever the process says
-// about itself. Fails with kSandboxUnavailable, naming what is missing, and
-// with kBackendLost if the process has ended. A thread that starts during the
-// check needs no check of its own: it inherits the filters of the thread that
-// started it.
+// Checks in /proc, whatever the process claims, that every thread of it is
+// under `filters` filters of a lock-down (or more) and cannot gain privileges.
+// Fails with kSandboxUnavailable, naming what is missing, and with kBackendLost
+// if the process has ended. A thread that starts during the check needs no
+// check: it inherits the filters of the thread that started it.
 Status CheckEveryThread(int pidfd, uint32_t filters);
 
-// Checks from outside that a session's worker handles the signals of faults
-// (ipc::kFaults) and no others, and blocks none. Stage 2 permits no change. So
-// the kernel never logs what is around a fault, and no handler interrupts a
-// call that bulkheadd has not received yet. Fails as CheckEveryThread() does.
+// Checks in /proc that a session's worker has handlers for exactly the signals
+// of faults (ipc::kFaults), and blocks no signal. Stage 2 permits no later
+// change. So the kernel never logs the bytes around a fault, and no handler can
+// interrupt a system call before bulkheadd is notified of it. Fails with the
+// codes of CheckEveryThread().
 Status CheckSignals(int pidfd);
 
 }  // namespace bulkhead::sandbox

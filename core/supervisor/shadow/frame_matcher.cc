@@ -16,7 +16,8 @@ void FrameMatcher::Show(const ShownFrame& frame) {
 
 void FrameMatcher::Decoded(const ShadowPicture& picture) {
   if (pictures_ > 0 && timed_) {
-    // The picture before was used or passed over by now.
+    // By now Match() has used or passed over the picture before this one, and
+    // last_pts_ is its timestamp.
     timed_ = last_pts_ && picture.pts > *last_pts_;
   }
   if (picture.pts == ipc::kNoTimestamp) timed_ = false;
@@ -47,28 +48,39 @@ FrameMatcher::Place FrameMatcher::PlaceFor(const ShownFrame& frame) const {
   return number < frame.number ? Place::kBefore : Place::kAfter;
 }
 
+void FrameMatcher::JudgeWithoutPicture(const ShownFrame& frame) {
+  if (!damaged_ && !frame.ended && !frame.damaged && Follows(frame)) {
+    next_ = frame.number + 1;
+    Count(frame, "whether it is there: " + against_ + " is at its end");
+  } else {
+    Skip(frame);
+  }
+}
+
+void FrameMatcher::UsePicture() {
+  last_pts_ = picture_->pts;
+  picture_.reset();
+}
+
 void FrameMatcher::Match() {
   while (!waiting_.empty()) {
-    const ShownFrame frame = waiting_.front();
     if (!picture_ && !over()) return;
-    if (damaged_ || (ended_ && !picture_)) {
+    const ShownFrame frame = waiting_.front();
+    // The shadow has no more pictures to compare.
+    if (damaged_ || !picture_) {
       waiting_.pop_front();
-      if (!damaged_ && !frame.ended && !frame.damaged && Follows(frame)) {
-        next_ = frame.number + 1;
-        Count(frame, "whether it is there: " + against_ + " is at its end");
-      } else {
-        Skip(frame);
-      }
+      JudgeWithoutPicture(frame);
       continue;
     }
     switch (PlaceFor(frame)) {
       case Place::kBefore:
+        // The application did not get this picture. That is a difference only
+        // if it reads in order.
         if (Follows(frame)) {
           Count(frame,
                 "whether there is a frame before it: " + against_ + " has one");
         }
-        last_pts_ = picture_->pts;
-        picture_.reset();
+        UsePicture();
         continue;
       case Place::kSame:
         if (frame.damaged) {
@@ -76,8 +88,7 @@ void FrameMatcher::Match() {
         } else {
           Count(frame, frame.hash == picture_->hash ? "" : "its picture");
         }
-        last_pts_ = picture_->pts;
-        picture_.reset();
+        UsePicture();
         if (frame.in_order) {
           next_ = frame.number + 1;
         } else {
@@ -85,7 +96,8 @@ void FrameMatcher::Match() {
         }
         break;
       case Place::kAfter:
-        // A frame that the shadow has passed is one that goes back.
+        // The shadow has passed the frame's place. Either the shadow lacks the
+        // frame, or the application has sought back.
         if (timed_ && !frame.damaged && Follows(frame) &&
             (!last_pts_ || frame.pts > *last_pts_)) {
           next_ = frame.number + 1;

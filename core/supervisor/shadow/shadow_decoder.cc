@@ -16,9 +16,9 @@ using std::chrono::milliseconds;
 using worker_protocol::kSmallRequestWords;
 
 constexpr uint32_t kEpoch = 1;
-// Enough that the worker decodes while a picture is hashed.
+// Enough slots for the worker to decode while a picture is hashed.
 constexpr uint32_t kSlots = 4;
-// The most replies that are neither a picture nor an end, in a row.
+// The most replies in a row that are neither a picture nor the end of stream.
 constexpr uint32_t kMostIdleReplies = 1'000;
 
 }  // namespace
@@ -37,6 +37,8 @@ ShadowDecoder::ShadowDecoder(kj::UnixEventPort& port, Settings settings,
 
 kj::Promise<Status> ShadowDecoder::Run(
     std::shared_ptr<backend::Backend> backend, const DeviceName& device) {
+  // After the application has closed the stream, the shadow has the time of one
+  // step to catch up.
   auto late =
       when_closed_.promise
           .then([this] {
@@ -54,6 +56,7 @@ kj::Promise<Status> ShadowDecoder::Run(
                         StopComparing();
                         return status;
                       });
+  // If the comparison ends first, TakeFrames() goes on counting.
   return kj::joinPromises(
              kj::arr(TakeFrames(), compared.then([this](Status status) {
                outcome_ = std::move(status);
@@ -232,8 +235,8 @@ Status ShadowDecoder::TakeEvent(Reply::Reader reply_untrusted) {
     return Status();
   }
   if (reply_untrusted.isUnseen()) {
-    // A play that skips nothing leaves out only what is damaged. Notes are
-    // about frames that come.
+    // This pass skips nothing, so a frame that the worker left out is damaged.
+    // NOTE is about a frame that the worker will still deliver.
     for (const auto frame_untrusted : reply_untrusted.getUnseen().getFrames()) {
       if (frame_untrusted.getFate() == schema::UnseenFrame::Fate::NOTE) {
         continue;

@@ -25,17 +25,17 @@
 
 namespace bulkhead::shadow {
 
-// The second decoder of one stream of the application (HostOptions::shadow): a
-// worker of another device that decodes the same media from the beginning, as
-// far ahead as it has slots. The frames that the application got come over a
-// socket, as hashes, and are compared in the event loop.
+// The shadow of one stream of the application (HostOptions::shadow): a worker
+// of another device that decodes the same media from the beginning, as far
+// ahead as it has slots. Over a socket, the application sends the hashes of the
+// frames that it gets. The event loop compares them with the worker's pictures.
 //
-// It runs in bulkheadd because the application has no thread that could decode
-// beside its own, and because a clip that is closed after a moment would
-// otherwise never be compared to its end.
+// The shadow runs in bulkheadd because the application has no spare thread for
+// it. Also, when the application closes the stream early, the shadow can still
+// decode and compare up to the last frame that the application got.
 //
-// Trust: the worker is hostile (worker_talk.h). Slots are checked against the
-// ledger; a worker that answers without end, and without a picture, is ended;
+// Trust: the worker is hostile (worker_talk.h). Each slot that it names must be
+// granted to it. A worker that keeps answering without a picture is ended, and
 // every step has a deadline. The application is trusted.
 //
 // Failure: the end of the worker ends the comparison and nothing else. It
@@ -45,54 +45,58 @@ namespace bulkhead::shadow {
 class ShadowDecoder {
  public:
   struct Settings {
-    std::string against;  // the device's canonical name, for the words
+    std::string against;  // the shadow's device, for messages: "openreg:1"
     PictureHasher hasher;
     sandbox::MemoryAllowance memory;
     std::chrono::milliseconds worker_deadline;
     std::chrono::milliseconds step_deadline;
   };
 
-  // `open` is the request to the worker, in memory of its own. Run() uses it
-  // and `media`. `changed` is called whenever the counts of matcher() have
-  // changed.
+  // `open` is the request that opens `media` in the worker; CountOnly() needs
+  // neither. `frames` is the socket on which the application sends hashes.
+  // `changed` is called whenever the counts of matcher() have changed.
   ShadowDecoder(kj::UnixEventPort& port, Settings settings,
                 std::unique_ptr<capnp::MessageBuilder> open,
                 ipc::UniqueFd media, ipc::UniqueFd frames,
                 std::function<void()> changed);
   KJ_DISALLOW_COPY(ShadowDecoder);
 
-  // Compares on `device` of `backend` until the application has closed its end
-  // of the socket. Resolves with the reason why not everything could be
-  // compared. Call it once.
+  // Decodes on `device` of `backend` and compares until the application has
+  // closed its end of the socket. Resolves with the reason why some frames
+  // could not be compared, or OK. Call it once.
   kj::Promise<Status> Run(std::shared_ptr<backend::Backend> backend,
                           const DeviceName& device);
-  // Counts the frames of a stream that is not compared, until the application
-  // has closed its end of the socket. Call it instead of Run().
+  // Only counts the frames of a stream that is not compared, until the
+  // application has closed its end of the socket. Call it instead of Run().
   kj::Promise<void> CountOnly();
-  // Returns whether the shadow has, or may get, a worker.
+  // Returns whether the shadow has or will have a worker.
   bool decoding() const { return decoding_; }
   const FrameMatcher& matcher() const { return matcher_; }
 
  private:
   using Reply = ipc::schema::Reply;
 
-  // Counts whatever the application sends from now on as not compared.
+  // Ends the worker, and counts all further frames as not compared.
   void StopComparing();
-  // Takes what the application sends, until it closes the socket.
+  // Receives the application's frames until it closes the socket.
   kj::Promise<void> TakeFrames();
+  // The steps of the worker; each one begins the next. Start() starts it,
+  // Open() opens the media and attaches a pool, Play() begins to decode, and
+  // Compare() takes pictures until the application has closed the stream or
+  // nothing can be compared any more.
   kj::Promise<Status> Start(const std::shared_ptr<backend::Backend>& backend,
                             const DeviceName& device);
   kj::Promise<Status> Open(uint32_t device);
-  Status TakeOpened(Reply::Reader reply_untrusted);
-  // Has the worker play, once it has attached its pool.
   kj::Promise<Status> Play();
-  // Compares until the application has closed the stream, or nothing can be
-  // compared any more.
   kj::Promise<Status> Compare();
+  // Takes the worker's answer to Open(), and sends the pool.
+  Status TakeOpened(Reply::Reader reply_untrusted);
+  // Takes a reply to Play(): a picture, the end of the stream, or damage.
   Status TakeEvent(Reply::Reader reply_untrusted);
   Status TakePicture(ipc::schema::PublishedFrame::Reader frame_untrusted);
-  // Resolves once there is a frame to compare, or will never be one.
+  // Resolves once the application has sent a frame's hash or closed the stream.
   kj::Promise<void> AwaitFrame();
+  // Returns `step` with a deadline. `name` completes "it took too long to".
   kj::Promise<Status> WithinStep(kj::Promise<Status> step, const char* name);
 
   kj::UnixEventPort& port_;
@@ -106,10 +110,10 @@ class ShadowDecoder {
   bool closed_ = false;  // the application has closed the stream
   kj::PromiseFulfillerPair<void> when_closed_ =
       kj::newPromiseAndFulfiller<void>();
-  kj::Own<kj::PromiseFulfiller<void>> more_;  // null unless somebody waits
+  kj::Own<kj::PromiseFulfiller<void>> more_;  // ends the last AwaitFrame()
   std::unique_ptr<backend::WorkerTalk> talk_;
   worker_protocol::PictureShape shape_;
-  uint32_t idle_replies_ = 0;  // since the last picture
+  uint32_t idle_replies_ = 0;  // replies since the last picture
   Status outcome_;
 };
 

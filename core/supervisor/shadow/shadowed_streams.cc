@@ -45,28 +45,30 @@ uint32_t ShadowedStreams::decoding() const {
   return count;
 }
 
+std::string ShadowedStreams::ObstacleTo(const Drawn& drawn,
+                                        schema::Shadow::Reader request,
+                                        bool complete) const {
+  const std::string left_out = request.getLeftOut().cStr();
+  if (!left_out.empty()) return left_out;
+  if (!complete) return "its media did not arrive";
+  if (!drawn.backend) return drawn.backend.error().message();
+  const auto device = ParseDeviceName(request.getAgainst().cStr());
+  if (!device) return device.error().message();
+  if (decoding() < kMostAtOnce) return "";
+  return std::to_string(kMostAtOnce) + " streams are compared already";
+}
+
 void ShadowedStreams::Start(Drawn drawn, schema::Shadow::Reader request,
                             ipc::UniqueFd media, ipc::UniqueFd frames) {
   ++known_[drawn.origin->candidate().name()].report.streams;
-  const std::string against = request.getAgainst().cStr();
-  const auto device = ParseDeviceName(against);
-  std::string obstacle = request.getLeftOut().cStr();
-  if (obstacle.empty() && (!media || !frames)) {
-    obstacle = "its media did not arrive";
-  }
-  if (obstacle.empty() && !drawn.backend) {
-    obstacle = drawn.backend.error().message();
-  }
-  if (obstacle.empty() && !device) obstacle = device.error().message();
-  if (obstacle.empty() && decoding() >= kMostAtOnce) {
-    obstacle = std::to_string(kMostAtOnce) + " streams are compared already";
-  }
+  const std::string obstacle = ObstacleTo(drawn, request, media && frames);
   const uint64_t number = next_stream_++;
   if (obstacle.empty()) {
     Stream& stream =
         Add(number, drawn, request, std::move(media), std::move(frames));
     tasks_.add(
-        stream.shadow->Run(*std::move(drawn.backend), *device)
+        stream.shadow
+            ->Run(*std::move(drawn.backend), *ParseDeviceName(stream.against))
             .then([this, number](Status status) { Close(number, status); }));
     return;
   }
@@ -110,7 +112,8 @@ ShadowedStreams::Stream& ShadowedStreams::Add(uint64_t number,
 }
 
 void ShadowedStreams::Forget(uint64_t number) {
-  // Later: the shadow's own promise is what calls this.
+  // Deferred: a promise of the shadow calls this function, and the shadow must
+  // outlive its promises.
   tasks_.add(kj::evalLater([this, number] { streams_.erase(number); }));
 }
 
@@ -129,29 +132,29 @@ void ShadowedStreams::LeaveOut(const Drawn& drawn, const std::string& why) {
 void ShadowedStreams::Update(Stream& stream) {
   const FrameMatcher& matcher = stream.shadow->matcher();
   ShadowReport& report = known_[stream.backend].report;
-  const uint64_t before = report.compared - stream.compared;
+  const uint64_t in_other_streams = report.compared - stream.compared;
   report.compared += matcher.compared() - stream.compared;
   report.differing += matcher.differing() - stream.differing;
   report.not_compared += matcher.not_compared() - stream.not_compared;
   stream.compared = matcher.compared();
   stream.differing = matcher.differing();
   stream.not_compared = matcher.not_compared();
-  if (!matcher.first() || stream.told) return;
-  stream.told = true;
+  if (!matcher.first() || stream.reported) return;
+  stream.reported = true;
   if (!report.first) {
     report.first = {.path = stream.path,
                     .device = stream.device,
                     .frame = matcher.first()->frame,
                     .seconds = matcher.first()->seconds,
                     .words = matcher.first()->words,
-                    .compared = before + matcher.first()->compared};
+                    .compared = in_other_streams + matcher.first()->compared};
   }
-  TellFirst(stream, *matcher.first());
+  ReportFirst(stream, *matcher.first());
   PutOnTrial(stream);
 }
 
-void ShadowedStreams::TellFirst(Stream& stream,
-                                const FrameMatcher::Difference& first) {
+void ShadowedStreams::ReportFirst(Stream& stream,
+                                  const FrameMatcher::Difference& first) {
   context_.events.Add(
       {.kind = Event::Kind::kShadowDiffers,
        .backend = stream.backend,
@@ -189,7 +192,8 @@ void ShadowedStreams::Close(uint64_t number, const Status& status) {
 void ShadowedStreams::PutOnTrial(const Stream& stream) {
   const std::shared_ptr<backend::Backend> origin = stream.origin.lock();
   Known& known = known_[stream.backend];
-  // A backend that was replaced meanwhile serves nobody new.
+  // A backend that was replaced meanwhile serves no new stream, so a trial of
+  // it would be of no use.
   if (!origin || known.on_trial) return;
   known.on_trial = true;
   const std::string charge =
@@ -199,29 +203,33 @@ void ShadowedStreams::PutOnTrial(const Stream& stream) {
                  .Try(charge)
                  .then([this, name = stream.backend, charge,
                         &backend = *origin](const blame::Blame::Trial& trial) {
-                   Known& known = known_[name];
-                   known.on_trial = false;
-                   const bool failed = trial.held && !trial.failure.ok();
-                   std::string& outcome = known.report.last_trial;
-                   outcome = charge + ": ";
-                   if (!trial.held) {
-                     outcome += "not tried, since " + trial.failure.message();
-                   } else if (failed) {
-                     outcome += "failed the trial: " + trial.failure.message();
-                   } else if (const std::string& unchecked =
-                                  backend.lifecycle().reason();
-                              !unchecked.empty()) {
-                     outcome += "it goes on, but " + unchecked;
-                   } else {
-                     outcome += "passed the trial, so it goes on";
-                   }
-                   known.report.trials += trial.held ? 1 : 0;
-                   known.report.failed_trials += failed ? 1 : 0;
-                   context_.events.Add({.kind = Event::Kind::kTrial,
-                                        .backend = name,
-                                        .text = outcome});
+                   NoteTrial(name, charge, trial, backend.lifecycle().reason());
                  })
                  .attach(std::shared_ptr<backend::Backend>(origin)));
+}
+
+void ShadowedStreams::NoteTrial(const std::string& backend,
+                                const std::string& charge,
+                                const blame::Blame::Trial& trial,
+                                const std::string& unchecked) {
+  Known& known = known_[backend];
+  known.on_trial = false;
+  const bool failed = trial.held && !trial.failure.ok();
+  std::string& outcome = known.report.last_trial;
+  outcome = charge + ": ";
+  if (!trial.held) {
+    outcome += "not tried, since " + trial.failure.message();
+  } else if (failed) {
+    outcome += "failed the trial: " + trial.failure.message();
+  } else if (!unchecked.empty()) {
+    outcome += "it goes on, but " + unchecked;
+  } else {
+    outcome += "passed the trial, so it goes on";
+  }
+  known.report.trials += trial.held ? 1 : 0;
+  known.report.failed_trials += failed ? 1 : 0;
+  context_.events.Add(
+      {.kind = Event::Kind::kTrial, .backend = backend, .text = outcome});
 }
 
 }  // namespace bulkhead::shadow

@@ -8,7 +8,8 @@
 
 namespace bulkhead::sockets {
 
-// kj polls descriptors and timers only when nothing is ready. So a peer that
+// The most messages that are received without letting the event loop poll. kj
+// polls descriptors and timers only when no promise is ready, so a peer that
 // always has a message ready would keep all others waiting.
 constexpr uint32_t kMaxReadyAtOnce = 32;
 

@@ -14,9 +14,9 @@
 
 namespace bulkhead::sockets {
 
-// A control socket in bulkheadd's event loop. The peer may be hostile:
-// ipc/message_socket.h bounds what it sends, and nothing waits for a peer that
-// does not read its messages.
+// A socket for Cap'n Proto messages in bulkheadd's event loop. The peer may be
+// hostile: ipc/message_socket.h bounds what it can send, and Send() does not
+// wait for a peer that reads no messages.
 //
 // Bound to the event loop's thread. Call Receive() once at a time; dropping its
 // promise cancels it.
@@ -25,11 +25,11 @@ class EventSocket {
   EventSocket(kj::UnixEventPort& port, ipc::UniqueFd socket);
 
   // Resolves with the next message, or with nullopt once the peer has closed
-  // its end. Fails on a message that breaks the framing; drop the socket then.
+  // its end. A malformed message is an error; drop the socket then.
   kj::Promise<ipc::Expected<std::optional<ipc::ReceivedMessage>>> Receive(
       size_t max_descriptors);
-  // Returns a message that has arrived, without waiting. Not while Receive()
-  // waits.
+  // Returns a message that has arrived, without waiting. Do not call it while
+  // Receive() waits.
   ipc::Expected<std::variant<ipc::ReceivedMessage, ipc::NoMessage>> TryReceive(
       size_t max_descriptors) {
     return ipc::TryReceiveMessage(socket_.get(), max_descriptors);
@@ -37,7 +37,7 @@ class EventSocket {
   // Sends the message at once, or fails if the socket is full or closed.
   ipc::Expected<void> Send(capnp::MessageBuilder& message,
                            std::span<const int> descriptors = {});
-  // Ends what this side sends; the peer can go on sending.
+  // Closes the direction to the peer; the peer can go on sending.
   void EndSending();
   // Shuts the connection down for both sides.
   void Shutdown();
@@ -46,7 +46,7 @@ class EventSocket {
   kj::UnixEventPort& port_;
   const ipc::UniqueFd socket_;
   kj::UnixEventPort::FdObserver observer_;
-  // The messages received since the event loop last polled.
+  // The number of messages received since the event loop last polled.
   uint32_t ready_at_once_ = 0;
 };
 

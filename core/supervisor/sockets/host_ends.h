@@ -13,21 +13,26 @@
 
 namespace bulkhead::sockets {
 
-// Reports to the host which workers have ended (core/control/session_ends.h).
-// Until the host has shared the memory, nothing is reported.
+// Reports to the host (the application) which workers have ended, in memory
+// that the host shares (SessionEnds in core/control/session_ends.h). Reports
+// nothing before Set().
 //
-// Bound to the event loop's thread, whose own end the memory reports as well.
+// Bound to the event loop's thread. The kernel reports the end of that thread
+// in the same memory (a robust futex).
 class HostEnds {
  public:
-  // Returns false if the kernel will not report the end of this thread.
+  // Sets the memory. Returns false if the kernel will not report the end of
+  // this thread in it.
   bool Set(ipc::MappedRegion region) {
     region_ = std::move(region);
     return ipc::RobustWord::Own(&memory()->supervisor);
   }
 
-  // Gives the place to a session. Ends of an earlier one are ignored then.
+  // Gives `place`, an index in SessionEnds::ended, to a session. A later
+  // Report() about the session that had the place before is ignored.
   void Open(uint32_t place, uint64_t session) { owners_[place] = session; }
-  void Tell(uint32_t place, uint64_t session) {
+  // Reports that the session's worker has ended, and wakes the host.
+  void Report(uint32_t place, uint64_t session) {
     const auto owner = owners_.find(place);
     if (!region_ || place >= kMostSessionEnds || owner == owners_.end() ||
         owner->second != session) {
@@ -45,7 +50,7 @@ class HostEnds {
   }
 
   std::optional<ipc::MappedRegion> region_;
-  std::map<uint32_t, uint64_t> owners_;
+  std::map<uint32_t, uint64_t> owners_;  // the session at each place
 };
 
 }  // namespace bulkhead::sockets

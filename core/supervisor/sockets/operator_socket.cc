@@ -17,7 +17,8 @@ namespace bulkhead::sockets {
 namespace {
 
 constexpr int kBacklog = 16;
-// Time in which another descriptor may be closed, if there are none left.
+// The pause before the next attempt if bulkheadd has no descriptor left for a
+// connection.
 constexpr auto kRetry = 100 * kj::MILLISECONDS;
 
 }  // namespace
@@ -71,7 +72,8 @@ kj::Promise<void> OperatorSocket::Accept() {
           [this] { return Accept(); });
     }
   }
-  // A timer, since kj polls the other descriptors only then.
+  // More peers may wait. Continues through a timer, since kj polls the other
+  // descriptors only when no promise is ready.
   return port_.getTimer().afterDelay(0 * kj::SECONDS).then([this] {
     return Accept();
   });

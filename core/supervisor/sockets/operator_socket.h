@@ -16,12 +16,12 @@
 
 namespace bulkhead::sockets {
 
-// The socket at which operators find this bulkheadd; its address is described
-// in core/control/operator_address.h.
+// The listening socket to which operators of this bulkheadd connect;
+// core/control/operator_address.h describes its address.
 //
-// Admits peers of bulkheadd's user or of root (core/control/peer_user.h), at
-// most kMaxPeers at a time. Every other connection is closed. The
-// Server decides what a peer may ask for. Sandboxed processes cannot get here,
+// Admits peers with the uid of bulkheadd or of root (core/control/peer_user.h),
+// at most kMaxPeers at a time, and closes every other connection. `Server`
+// decides which requests a peer may make. Sandboxed processes cannot connect,
 // since they cannot make sockets. Bound to the event loop's thread.
 class OperatorSocket {
  public:
@@ -30,7 +30,7 @@ class OperatorSocket {
   using Server =
       std::function<kj::Promise<void>(std::shared_ptr<EventSocket> peer)>;
 
-  // Makes the socket of the application with that pid.
+  // Makes the socket, whose address contains the application's pid.
   static Result<ipc::UniqueFd> Listen(pid_t application);
 
   OperatorSocket(kj::UnixEventPort& port, ipc::UniqueFd socket, Server server,
@@ -38,7 +38,9 @@ class OperatorSocket {
   KJ_DISALLOW_COPY(OperatorSocket);
 
  private:
+  // Accepts connections for ever.
   kj::Promise<void> Accept();
+  // Has the Server serve the peer, or closes the connection.
   void Admit(ipc::UniqueFd peer);
 
   kj::UnixEventPort& port_;

@@ -12,9 +12,8 @@ namespace {
 
 namespace schema = ipc::schema;
 
-// A message of this size always fits a packet; see ipc/message_socket.h.
+// The largest message that is sent in a packet; see ipc/message_socket.h.
 constexpr size_t kMaxReplyWords = 6'000;
-constexpr kj::Duration kPause = 20 * kj::MILLISECONDS;
 
 // Writes the message into a memfd.
 Result<ipc::UniqueFd> ToMemory(capnp::MessageBuilder& message) {
@@ -41,7 +40,8 @@ void SetFailure(schema::HostReply::Builder reply, const Status& status) {
 void Send(EventSocket& connection, capnp::MessageBuilder& message,
           std::span<const int> descriptors) {
   const size_t words = capnp::computeSerializedSizeInWords(message);
-  // A peer that missed one answer would take the next one for it.
+  // Closes the connection after a failure: a peer that missed an answer would
+  // take the next answer for it.
   const auto send = [&connection](auto& answer, std::span<const int> fds) {
     if (!connection.Send(answer, fds)) connection.Shutdown();
   };

@@ -12,14 +12,17 @@
 
 namespace bulkhead::sockets {
 
-// Send answers to the application or to an operator. If a peer does not read
-// its answer, the connection is closed; the caller gets no error.
+// Functions that answer the application or an operator. They do not wait: if
+// the peer reads too slowly for the answer to fit into the socket, they close
+// the connection and report no error.
 
+// Writes a failure into a reply.
 void SetFailure(ipc::schema::HostReply::Builder reply, const Status& status);
 
 // Sends the message in a packet, or in a memfd if it is too large for a packet.
 void Send(EventSocket& connection, capnp::MessageBuilder& message,
           std::span<const int> descriptors = {});
+// Answers with a failure.
 void Fail(EventSocket& connection, const Status& status);
 // Answers `configured` if `status` is OK, otherwise the failure.
 void Acknowledge(EventSocket& connection, const Status& status);

@@ -37,10 +37,10 @@ kj::Duration ToDuration(milliseconds time) {
 
 using Received = ipc::Expected<std::optional<ipc::ReceivedMessage>>;
 
-// Returns the failure of a hello, if it is one.
+// Returns OK for a valid hello.
 Status JudgeHello(Received hello, bool shared) {
   if (!hello) {
-    // bulkheadd lacked memory or descriptors, which the worker cannot cause.
+    // bulkheadd lacked memory or descriptors, which is not the worker's fault.
     return hello.error().code == ipc::Code::kResourceExhausted
                ? FromIpc(std::move(hello).error())
                : Status(Code::kBackendMisbehaved, hello.error().message);
@@ -89,6 +89,7 @@ kj::Promise<void> SessionSocket::Standstill(
   return Lateness(deadline).then(
       [this, deadline, patience, threads]() -> kj::Promise<void> {
         const uint64_t left = sandbox::CountThreads(pidfd_.get());
+        // No thread has ended within the last timeout.
         if (left >= threads) return kj::READY_NOW;
         deadline->Renew(patience);
         if (deadline->used_up()) return kj::READY_NOW;
@@ -112,7 +113,8 @@ kj::Promise<Status> SessionSocket::Attach(Memory memory, bool shared,
               Status status) mutable -> kj::Promise<Status> {
             if (status.ok()) status = confirm();
             if (!status.ok()) return status;
-            // The worker may have seen the input from here on.
+            // From here on the worker may have read the media, also if Send()
+            // fails.
             attached_ = true;
             auto sent = std::make_shared<Memory>(std::move(memory));
             return Send(
@@ -160,7 +162,8 @@ WorkerChannel::SendMessage SessionSocket::SendAtOnce() {
       [this](capnp::MessageBuilder& message, std::span<const int> descriptors) {
         auto sent = socket_.Send(message, descriptors);
         if (sent) return Status();
-        // A worker cannot cause that: others have used up what it takes.
+        // kResourceExhausted is not the worker's fault: other processes have
+        // used up the descriptors in flight.
         return sent.error().code == ipc::Code::kResourceExhausted
                    ? FromIpc(std::move(sent).error())
                    : Status(Code::kBackendLost, "it ended");
@@ -168,7 +171,7 @@ WorkerChannel::SendMessage SessionSocket::SendAtOnce() {
 }
 
 CrashClaim SessionSocket::TakeNote() {
-  // Before that, only the hello can be in the socket.
+  // Before Attach() has read the hello, the next message is the hello.
   if (!attached_) return {};
   auto note_untrusted = socket_.TryReceive(0);
   if (!note_untrusted) return {};

@@ -18,15 +18,15 @@
 
 namespace bulkhead::sockets {
 
-// The socket and the pidfd of one session's worker. bulkheadd has them in the
-// application's place, so that the application needs no descriptor for a
-// worker. It passes the session's memory on to the worker, keeps the memory of
-// the frames for the worker after this one, reads what the worker says when it
-// dies, and learns when the worker has ended.
+// The socket and the pidfd of one session's worker. bulkheadd holds them on
+// behalf of the application, so that the application needs no descriptor for a
+// worker. Passes the session's memory on to the worker, keeps the frame pool
+// for the next worker of the stream, reads the note that a crashing worker
+// sends, and learns when the worker has ended.
 //
-// Trust: the worker is hostile. It can send at most one hello, which is
-// validated, and one note of a crash; what it sends besides stays in the
-// socket. Nothing here waits for it without a deadline.
+// Trust: the worker is hostile. At most one hello, which is validated, and one
+// note of a crash are read from it; other messages stay in the socket. Every
+// wait for the worker has a deadline.
 //
 // Owned by SessionWorkers. Bound to the event loop's thread. Promises must not
 // outlive the object.
@@ -34,61 +34,68 @@ class SessionSocket {
  public:
   // The memory of the session and its media, which Attach() sends.
   struct Memory {
-    std::vector<ipc::UniqueFd> descriptors;  // as SendAttach() takes them
+    std::vector<ipc::UniqueFd> descriptors;  // see WorkerChannel::SendAttach
     worker_protocol::WorkerChannel::MediaAccess access;
   };
 
-  // `socket` is bulkheadd's end.
+  // `socket` is bulkheadd's end of the socket pair with the worker.
   SessionSocket(kj::UnixEventPort& port, ipc::UniqueFd socket);
   KJ_DISALLOW_COPY(SessionSocket);
 
   // Calls `ended` once the process of `pidfd` has ended. Call it once, before
   // the functions below.
   Status Watch(int pidfd, std::function<void()> ended);
-  // Waits for the worker's hello, for `patience` and as much longer as the
-  // worker had to wait for a processor, then asks `confirm` and sends the
-  // memory. Resolves with the failure of SessionStarted.unattached.
+  // Waits for the worker's hello, then calls `confirm`, which verifies the
+  // worker's sandbox. If `confirm` returns OK, sends the memory. Waits for at
+  // most `patience`, or longer if the worker had to wait for a processor
+  // (StepDeadline). `shared` says whether the worker serves several sessions.
+  // Resolves with OK, or with the failure for SessionStarted.unattached.
   kj::Promise<Status> Attach(Memory memory, bool shared,
                              std::chrono::milliseconds patience,
                              std::function<Status()> confirm);
-  // Sends the worker a frame pool, and keeps its descriptor.
+  // Sends the worker a frame pool, and keeps the pool's descriptor.
   kj::Promise<Status> AttachPool(uint32_t slot_count, uint64_t slot_bytes,
                                  ipc::UniqueFd pool,
                                  std::chrono::milliseconds patience);
-  // Returns the pool that was kept, for the next worker; empty if there is
-  // none.
+  // Returns the pool that AttachPool() kept, for the stream's next worker;
+  // empty if there is none.
   ipc::UniqueFd TakePool() { return std::move(pool_); }
-  // Returns what the worker said of its own end; empty if nothing.
+  // Returns the note that the worker sent about its crash; empty if there is
+  // none.
   CrashClaim TakeNote();
   void Kill();
   // Returns whether the worker had been stopped, by a signal or a debugger,
   // when Kill() was called.
   bool found_stopped() const { return found_stopped_; }
-  // Resolves with whether the process has ended, after `patience` at the
-  // latest.
+  // Resolves with true once the process has ended, or with false after
+  // `patience`.
   kj::Promise<bool> AwaitEnd(std::chrono::milliseconds patience);
-  // Does the same for a process that the kernel is said to be ending. On an
-  // overloaded machine that may take longer, as a step does: `patience` counts
-  // as the timeout of a StepDeadline, which is renewed as long as the process
-  // has fewer threads each time.
+  // Does the same for a process that the kernel is ending already, which takes
+  // longer on an overloaded machine. So `patience` is the timeout of a
+  // StepDeadline, which is renewed whenever the process has fewer threads after
+  // a timeout than before.
   kj::Promise<bool> AwaitEndUnderWay(std::chrono::milliseconds patience);
 
  private:
-  // Resolves with true once the process has ended, or after `late` with whether
-  // it has.
+  // Resolves once the process has ended or `late` has resolved. The value says
+  // whether the process has ended by then.
   kj::Promise<bool> AwaitEndOr(kj::Promise<void> late);
-  // Returns the deadline of a step that begins now.
+  // Returns the deadline of a step of the worker that begins now.
   std::shared_ptr<worker_protocol::StepDeadline> Within(
       std::chrono::milliseconds patience);
-  // Resolves once the worker is late.
+  // Resolves once the deadline has passed.
   kj::Promise<void> Lateness(
       std::shared_ptr<worker_protocol::StepDeadline> deadline);
-  // Resolves once the process is late and has no fewer than `threads`.
+  // Resolves once the deadline has passed. Renews it as long as the process has
+  // fewer threads after a timeout than before it; `threads` is the number now.
   kj::Promise<void> Standstill(
       std::shared_ptr<worker_protocol::StepDeadline> deadline,
       std::chrono::milliseconds patience, uint64_t threads);
-  // Sends until `end`, as long as others have too many descriptors in flight.
+  // Calls `send`. If it fails with kResourceExhausted, since other processes
+  // have too many descriptors in flight, repeats it until the time `end`.
   kj::Promise<Status> Send(std::function<Status()> send, kj::TimePoint end);
+  // Returns the function with which WorkerChannel sends a message, at once or
+  // not at all.
   worker_protocol::WorkerChannel::SendMessage SendAtOnce();
 
   kj::UnixEventPort& port_;
@@ -97,7 +104,7 @@ class SessionSocket {
   kj::Own<kj::UnixEventPort::FdObserver> observer_;
   kj::Maybe<kj::ForkedPromise<void>> ended_;
   ipc::UniqueFd pool_;
-  bool attached_ = false;
+  bool attached_ = false;  // true once the worker may have the media
   bool found_stopped_ = false;
 };
 

@@ -11,8 +11,9 @@
 
 namespace bulkhead::supervisor {
 
-// A table of README.md that shows a table of states to people: event -> state
-// -> cell. Tests compare it with the code.
+// A table of states in README.md, as event -> state -> cell. A cell has the
+// next state, if it is another one, and the action. Tests compare the table
+// with the code.
 using ReadmeTable = std::map<std::string, std::map<std::string, std::string>>;
 
 // Returns the cells of one line of a Markdown table.
@@ -52,7 +53,9 @@ inline ReadmeTable ReadReadmeTable(const std::string& heading) {
   return table;
 }
 
-// Expects the README to have each cell of the code's table and no others.
+// Expects the table below `heading` to have exactly the cells that the code's
+// Next(state, event) returns. `states` and `events` are the numbers of
+// enumerators of State and Event.
 template <typename State, typename Event>
 void ExpectInReadme(const std::string& heading, size_t states, size_t events) {
   ReadmeTable readme = ReadReadmeTable(heading);

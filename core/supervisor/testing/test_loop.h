@@ -5,8 +5,9 @@
 
 namespace bulkhead::supervisor {
 
-// An event loop for a test of one thread. kj's destructors may throw and a test
-// fixture's may not, so a fixture cannot hold the three members itself.
+// An event loop for a test with one thread. Test fixtures hold this struct
+// instead of its three members: destructors of kj's classes may throw, and the
+// destructor of a fixture must not.
 struct TestLoop {
   kj::UnixEventPort port;
   kj::EventLoop loop{port};

@@ -7,7 +7,7 @@ $Cxx.namespace("bulkhead::benchmark");
 
 struct Note {
   sequence @0 :UInt64;
-  # Chosen by the sender; the answer carries the same.
+  # Chosen by the sender; the answer has the same number.
   pts @1 :Int64;
   duration @2 :Int64;
   position @3 :Int64;

@@ -8,13 +8,15 @@
 
 namespace bulkhead::benchmark {
 
-// A way to pass a message to another process and get one back.
+// A way to send a message to another process and to receive its answer.
 //
-// An object is made before the fork, so that both processes have its memory and
-// descriptors. Each process then calls its Prepare function, while it may run
-// on every CPU of the measurement, because some mechanisms look at that. Only
-// then it is moved to its CPU, and the child calls Serve(), the parent
-// RoundTrip() any number of times.
+// The steps of a measurement:
+// - The parent makes the object, and then forks the child. So both processes
+//   have the memory and the descriptors of the object.
+// - The child calls PrepareToServe(), the parent PrepareToCall(). Both may then
+//   run on all CPUs of the measurement, because some mechanisms adapt to them.
+// - Each process is pinned to its own CPU.
+// - The child calls Serve(), the parent calls RoundTrip() any number of times.
 class Mechanism {
  public:
   virtual ~Mechanism() = default;
@@ -32,21 +34,22 @@ class Mechanism {
   virtual bool RoundTrip() = 0;
 };
 
-// A mechanism by name, and how to make a new one.
+// The name of a mechanism, and a function that makes one.
 struct NamedMechanism {
   std::string name;
   std::function<std::unique_ptr<Mechanism>()> make;
 };
 
-// The anchors. The first three pass one word, the last a Note by Cap'n Proto's
-// two-party RPC over a socket pair.
+// Make the mechanisms with which the ring is compared. The first three pass one
+// word: by a busy loop, a futex, and eventfds. The last passes a Note (note.h)
+// by Cap'n Proto's two-party RPC over a socket pair.
 std::unique_ptr<Mechanism> MakeSpin();
 std::unique_ptr<Mechanism> MakeFutex();
 std::unique_ptr<Mechanism> MakeEventFds();
 std::unique_ptr<Mechanism> MakeRpc();
 
-// Makes the mechanism of a session: two rings of Cap'n Proto messages with a
-// waiter on either side (ipc/ring.h, ipc/waiter.h), here of Notes.
+// Makes the mechanism of a session: two rings of Cap'n Proto messages, here of
+// Notes, with a waiter on either side (ipc/ring.h, ipc/waiter.h).
 std::unique_ptr<Mechanism> MakeRing();
 
 }  // namespace bulkhead::benchmark

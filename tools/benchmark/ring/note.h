@@ -9,12 +9,12 @@
 
 namespace bulkhead::benchmark {
 
-// The words of a message whose root is a Note: root pointer, nine words of
-// numbers, a pointer to the text, the text.
+// The size of a message whose root is a Note, in words of 8 bytes: the root
+// pointer, nine words of numbers, a pointer to the text, and the text.
 inline constexpr size_t kNoteTextBytes = 112;
 inline constexpr size_t kNoteWords = 1 + 9 + 1 + kNoteTextBytes / 8;
 
-// Fills every field, as a reply about a frame does.
+// Fills every field of a Note (echo.capnp), which resembles a worker's reply.
 inline void FillNote(Note::Builder note, uint64_t sequence) {
   note.setSequence(sequence);
   note.setPts(static_cast<int64_t>(sequence) * 512);
@@ -30,7 +30,8 @@ inline void FillNote(Note::Builder note, uint64_t sequence) {
   std::memset(note.initText(kNoteTextBytes).begin(), 'x', kNoteTextBytes);
 }
 
-// Reads every field. Returns whether they are FillNote()'s.
+// Reads every field. Returns whether FillNote() with the same sequence has
+// written them.
 inline bool CheckNote(Note::Reader note, uint64_t sequence) {
   return note.getSequence() == sequence &&
          note.getPts() == static_cast<int64_t>(sequence) * 512 &&

@@ -23,10 +23,11 @@ using ipc::RingGeometry;
 
 constexpr std::chrono::seconds kPatience(10);
 
-// One side of the two rings.
+// One side's view of the two rings.
 class End {
  public:
-  // `own` and `peer` are the regions that the sides write.
+  // `own` is the region that this side writes, `peer` the region that the other
+  // side writes. `end_of_peer` is the word that says that the other side ended.
   End(std::span<std::byte> own, std::span<std::byte> peer,
       ipc::WatchedWord end_of_peer)
       : own_header_(ipc::HeaderOf(own)),
@@ -69,9 +70,11 @@ class End {
 
 class Ring : public Mechanism {
  public:
-  // Like a worker, the child hears from its host that the session is over, and
-  // the host by the kernel that the child has ended: bulkheadd has a word for
-  // it, and here another word of the region takes its place.
+  // Both sides watch the same kinds of words as in a session. The child, like a
+  // worker, watches the word with which its host closes the session. The parent
+  // watches a robust word, which the kernel marks when the child ends. In a
+  // session that word belongs to bulkheadd; here an unused word of the region
+  // takes its place.
   void PrepareToServe() override {
     ipc::RegionHeader* const own = ipc::HeaderOf(answers_.bytes());
     if (!ipc::RobustWord::Own(&own->decoded)) abort();

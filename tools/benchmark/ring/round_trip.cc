@@ -18,10 +18,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The first trips touch new pages and open connections; they do not count.
+// The number of trips at the beginning that do not count, since they touch new
+// pages and open connections.
 constexpr int kWarmUpTrips = 10;
 
-// Lets the calling thread run on these CPUs and no others.
+// Restricts the calling thread to the CPUs `allowed`.
 void MoveTo(std::initializer_list<int> allowed) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
@@ -29,7 +30,7 @@ void MoveTo(std::initializer_list<int> allowed) {
   sched_setaffinity(0, sizeof(cpus), &cpus);
 }
 
-// Restores the affinity of this thread when it is destroyed.
+// Remembers the CPU affinity of the calling thread. The destructor restores it.
 class KeptAffinity {
  public:
   KeptAffinity() { sched_getaffinity(0, sizeof(cpus_), &cpus_); }
@@ -41,7 +42,7 @@ class KeptAffinity {
   cpu_set_t cpus_;
 };
 
-// A fork of this process that serves. The destructor kills and reaps it.
+// A forked child that serves a mechanism. The destructor kills and reaps it.
 class ServingChild {
  public:
   ServingChild(Mechanism& mechanism, const Placement& placement)

@@ -25,7 +25,7 @@ class EchoServer : public Echo::Server {
   }
 };
 
-// The connection through which a process calls or serves.
+// The event loop and the socket of one process.
 struct Connection {
   explicit Connection(int fd)
       : io(kj::setupAsyncIo()),

@@ -24,7 +24,7 @@ class SharedMemory {
   std::span<std::byte> bytes() const {
     return {static_cast<std::byte*>(memory_), bytes_};
   }
-  // The start of the memory as a T, for which zeroes are a valid value.
+  // Returns the start of the memory as a T. Zeroed memory must be a valid T.
   template <typename T>
   T& as() const {
     return *static_cast<T*>(memory_);

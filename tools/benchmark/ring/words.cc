@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mechanisms that pass one word: the least that any mechanism of their kind
-// can cost.
+// Mechanisms that pass one word in shared memory. Each shows the lowest cost of
+// its way to wait: spinning, a futex, or eventfds.
 #include <linux/futex.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -26,6 +26,7 @@ struct Words {
   Word answer;
 };
 
+// Tells the processor that this is a spinning loop.
 void Pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -34,7 +35,7 @@ void Pause() {
 #endif
 }
 
-// Waits for a word by reading it over and over. Never gives up the processor.
+// Waits by reading the word again and again, without giving up the processor.
 class Spin : public Mechanism {
  public:
   void Serve() override {
@@ -56,8 +57,8 @@ class Spin : public Mechanism {
   uint32_t sent_ = 0;
 };
 
-// Sleeps on a word in the kernel. A flag spares the sender the system call if
-// nobody sleeps.
+// Waits in the kernel, by futex(). If the flag `has_waiter` is not set, the
+// sender needs no system call.
 class Futex : public Mechanism {
  public:
   void Serve() override {
@@ -96,6 +97,7 @@ class Futex : public Mechanism {
   uint32_t sent_ = 0;
 };
 
+// Waits in read() of an eventfd.
 class EventFds : public Mechanism {
  public:
   void Serve() override {

@@ -71,7 +71,7 @@ struct Options {
   std::string relative_to;
   std::string directory;
   std::string shard = "1/1";
-  size_t jobs = 0;  // 0: as many as there are processors.
+  size_t jobs = 0;  // 0 stands for the number of processors.
 };
 
 size_t Processors() {
@@ -80,7 +80,7 @@ size_t Processors() {
   return static_cast<size_t>(CPU_COUNT(&set));
 }
 
-// Returns the job of every file, without the file and its output.
+// Returns the job for all files. Its file and output are placeholders.
 Result<DecodeJob> ParseJob(DecodeOptions options) {
   options.files = {"FILE"};
   options.output = options.format == "png" ? "%06d.png" : "OUTPUT";
@@ -90,6 +90,7 @@ Result<DecodeJob> ParseJob(DecodeOptions options) {
   return std::move(jobs->front());
 }
 
+// Returns the files of the command line and of --files-from, and their outputs.
 Result<std::vector<batch::Item>> ParseItems(const Options& options,
                                             const std::string& format) {
   std::vector<std::string> inputs = options.decode.files;
@@ -107,8 +108,8 @@ Result<std::vector<batch::Item>> ParseItems(const Options& options,
   return batch::PlanOutputs(std::move(inputs), options.relative_to, format);
 }
 
-// Starts the backends before the first file, so that the mistake of a device is
-// no result of any file.
+// Starts the backends before the first file, so that a wrong device is an error
+// of the command and not of each file.
 Result<std::unique_ptr<Host>> StartHost(const GlobalOptions& global,
                                         const VideoOptions& video) {
   Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
@@ -120,6 +121,8 @@ Result<std::unique_ptr<Host>> StartHost(const GlobalOptions& global,
   return host;
 }
 
+// Decodes `items`, the files that have no result from earlier runs. `recipe`
+// lacks the makers (versions of the software), which only a Host knows.
 Status Decode(const GlobalOptions& global, const Options& options,
               batch::Recipe recipe, DecodeJob job,
               const std::vector<batch::Item>& items,
@@ -143,7 +146,8 @@ Status Decode(const GlobalOptions& global, const Options& options,
   return status;
 }
 
-// Returns whether this run writes manifest.jsonl.
+// Returns whether this run writes manifest.jsonl: always without shards, else
+// if every input has a record.
 bool IsLast(const BatchShard& shard, const std::vector<batch::Item>& all,
             const batch::Records& records) {
   return shard.count == 1 ||

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead batch FILE... -o DIR`, which decodes many files into a
-// directory, or one shard of them, and goes on where an earlier run ended.
+// Adds `bulkhead batch FILE... -o DIR`. The command decodes many files, or one
+// shard of them, into a directory, and continues where an earlier run ended.
 void AddBatchCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -15,6 +15,7 @@
 namespace bulkhead::cli {
 namespace {
 
+// Returns the number of at least 1 that is the whole text.
 std::optional<uint64_t> NumberIn(std::string_view text) {
   uint64_t number = 0;
   const char* const end = text.data() + text.size();
@@ -57,7 +58,7 @@ Result<std::vector<std::string>> ReadList(const std::string& path,
        std::getline(list, input, nul_separated ? '\0' : '\n');) {
     if (!input.empty()) inputs.push_back(std::move(input));
   }
-  // A directory can be opened, and then be read no byte of.
+  // A directory can be opened, but not read.
   if (list.bad() || (path != "-" && std::filesystem::is_directory(path))) {
     return Status(Code::kInvalidArgument, fmt::format("cannot read {}", path));
   }

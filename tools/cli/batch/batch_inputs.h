@@ -12,25 +12,26 @@
 
 namespace bulkhead::cli {
 
-// Says which files a run of the command was given, and which of them are its
-// own.
+// The inputs of `bulkhead batch`: the files of a list, and the shard of them
+// that one run decodes.
 
-// Shard `number` of `count`, from 1.
+// One of `count` equal parts of a batch. `number` is from 1 to `count`.
 struct BatchShard {
   uint64_t number = 1;
   uint64_t count = 1;
 };
 
-// Parses "I/N". kInvalidArgument unless I is from 1 to N.
+// Parses "I/N", shard I of N. Returns kInvalidArgument unless I is from 1 to N.
 Result<BatchShard> ParseShard(std::string_view text);
 
-// Returns the items of one shard: every `count`-th, so that neighbours, which
-// often are alike in size, go to different shards.
+// Returns the items of one shard: every `count`-th item of the list. Neighbours
+// in a sorted list often have similar sizes, so each shard gets some of them.
 std::vector<batch::Item> ItemsOf(const BatchShard& shard,
                                  const std::vector<batch::Item>& items);
 
-// Reads the paths of a list: one on each line, or before each NUL. Empty ones
-// are left out. "-" is stdin. kNotFound or kInvalidArgument name the list.
+// Reads a list of paths from the file `path`, or from stdin for "-". Each path
+// ends with a line feed, or with NUL if `nul_separated`. Empty paths are left
+// out. Returns kNotFound or kInvalidArgument, naming the list.
 Result<std::vector<std::string>> ReadList(const std::string& path,
                                           bool nul_separated);
 

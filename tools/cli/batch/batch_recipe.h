@@ -11,14 +11,16 @@
 
 namespace bulkhead::cli {
 
-// Functions for what a batch takes over from `bulkhead decode`.
+// Functions that convert the options and the outcomes of `bulkhead decode` into
+// the types of the batch engine (core/application/batch).
 
-// Returns the options that change an output, for records: those that were
-// given, as they were typed.
+// Returns the options that may change an output, as typed, for the record of
+// each input: format, device, on_corrupt, and the others that the user gave.
 batch::Record OptionsForRecords(const DecodeOptions& options,
                                 const GlobalOptions& global,
                                 const std::string& format);
 
+// Returns the outcome of `job` for batch::Attempt::Finish().
 batch::Outcome OutcomeOf(const DecodeJob& job, const FileOutcome& outcome);
 
 }  // namespace bulkhead::cli

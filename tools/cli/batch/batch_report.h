@@ -16,37 +16,42 @@
 
 namespace bulkhead::cli {
 
-// Reports the results of a batch, or of one shard: a line of progress while it
-// runs, a line for each failure, and a summary. What a person reads goes to
-// stderr. Thread-safe.
+// Reports the results of a batch, or of one shard, on stderr: a line of
+// progress while it runs, a line for each failure, and a summary. Prints the
+// texts that a batch::Summary makes. Thread-safe.
 class BatchReport {
  public:
+  // `files` is the number of inputs, `shown` says where the line of progress is
+  // shown, and `quiet` leaves out the summary.
   BatchReport(uint64_t files, Progress::Shown shown, bool quiet);
 
-  // A result of an earlier run.
+  // Counts a result of an earlier run.
   void CountEarlier(const batch::Record& record);
-  // A result of this run.
+  // Counts a result of this run, and shows its error.
   void CountResult(const batch::Verdict& verdict);
-  // An input that has no result: the next run tries it again.
+  // Counts and shows an input that has no result. The next run tries it again.
   void CountLoss(const batch::Item& item, const Status& status);
-  // Ends the line of progress.
+  // On a terminal, erases the line of progress. Elsewhere, prints it once more.
   void FinishProgress();
 
-  // `ended`: an error of no file has ended the run, and is reported by the
-  // caller.
+  // Shows the summary. `ended` is true if an error that concerns all files has
+  // ended the run, such as a full disk. The caller shows that error.
   void SaySummary(bool ended) const;
+  // Returns the JSON object of --json.
   nlohmann::ordered_json Facts(const BatchShard& shard) const;
-  // The worst of all inputs, earlier runs' included.
+  // Returns the worst exit code of all inputs, including earlier runs'.
   int exit_code() const;
 
  private:
+  // Prints a line in place of the line of progress.
   void SayAbove(const std::string& line);
+  // Shows the line of progress. Unless `now`, limits how often it is shown.
   void Draw(bool now);
 
   const bool on_terminal_;
-  const bool shown_;
+  const bool shown_;  // Whether there is a line of progress.
   const bool quiet_;
-  mutable std::mutex mutex_;  // Guards what follows.
+  mutable std::mutex mutex_;  // Guards the members below.
   batch::Summary summary_;
   std::chrono::steady_clock::time_point drawn_;
 };

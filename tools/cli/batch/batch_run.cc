@@ -33,8 +33,8 @@ Status BatchRun::Run(const std::vector<batch::Item>& items, size_t threads) {
 }
 
 void BatchRun::Work(size_t thread) {
-  // A task that another thread puts back is taken by that thread, if all others
-  // have ended.
+  // Ending while others work loses no task: a thread that puts a task back
+  // takes it again itself if no other thread does.
   while (auto task = Take()) Try(*std::move(task), thread);
 }
 
@@ -66,7 +66,7 @@ void BatchRun::Try(Task task, size_t thread) {
       return End(Status(Code::kInvalidArgument, "cannot create " + job.output +
                                                     ": " + error.message()));
     }
-    // The number stands at the beginning of the names.
+    // Puts the directory before the number: job_ has the pattern "%06d.png".
     bool before = true;
     job.pattern.Rewrite([&](const std::string& part) {
       return std::exchange(before, false) ? job.output + "/" : part;

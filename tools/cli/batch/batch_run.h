@@ -19,11 +19,14 @@
 
 namespace bulkhead::cli {
 
-// Decodes inputs, several at a time, and leaves for each an output and a
-// record. A loss goes to the end of the queue, twice at most.
+// Decodes the inputs of a batch on several threads, which take them from one
+// queue. Gives each input an output and a record (batch::Attempt), and reports
+// the result. An attempt is lost if the backend failed, or a deadline or limit
+// was exceeded. The input then goes back to the end of the queue, up to twice.
 class BatchRun {
  public:
-  // Borrows all but the job, which has neither a file nor an output.
+  // Borrows all arguments except the job. `job` has the options for every
+  // input; the file and the output are set later, for each input.
   BatchRun(Host& host, const batch::Directory& directory,
            const batch::Records& records, const batch::Recipe& recipe,
            DecodeJob job, BatchReport& report, BatchStop& stop)
@@ -35,22 +38,30 @@ class BatchRun {
         report_(report),
         stop_(stop) {}
 
-  // Returns when every input has its result or is lost. Otherwise returns what
-  // has ended the run: kCancelled after BatchStop::Request().
+  // Returns OK when every input has its result or its last attempt was lost.
+  // Returns kCancelled after BatchStop::Request(), or the error that has ended
+  // the run. Called once.
   Status Run(const std::vector<batch::Item>& items, size_t threads);
 
  private:
+  // An input, and the number of its attempts that were lost.
   struct Task {
     batch::Item item;
     int attempts = 0;
   };
 
+  // Decodes tasks until the queue is empty or a stop is requested. `thread` is
+  // the number of the calling thread.
   void Work(size_t thread);
+  // Returns the next task; nullopt if there is none or a stop is requested.
   std::optional<Task> Take();
+  // Makes one attempt at a task.
   void Try(Task task, size_t thread);
+  // Acts on a verdict: reports a result, or calls Lose() or End().
   void TakeVerdict(Task task, const batch::Verdict& verdict);
+  // Puts a task back into the queue, or reports it as lost.
   void Lose(Task task, const Status& status);
-  // Ends the run with the first status that is given.
+  // Stops all threads. The status of the first call becomes the run's.
   void End(const Status& status);
 
   Host& host_;
@@ -60,7 +71,7 @@ class BatchRun {
   const DecodeJob job_;
   BatchReport& report_;
   BatchStop& stop_;
-  std::mutex mutex_;  // Guards what follows.
+  std::mutex mutex_;  // Guards the members below.
   std::deque<Task> queue_;
   Status end_;
 };

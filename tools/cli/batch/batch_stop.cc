@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
-// Read by the handler.
+// The state that the signal handler reads.
 std::atomic<const BatchStop*> g_stop{nullptr};
 std::atomic<bool> g_requested{false};
 

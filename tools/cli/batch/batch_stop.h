@@ -10,26 +10,29 @@
 
 namespace bulkhead::cli {
 
-// Ends the decoders of all threads of a batch: when the user presses ^C, when
-// an engine such as Slurm ends the job by SIGTERM, when the connection of a
-// terminal is gone (SIGHUP, unless it is ignored, as nohup does), or when a
-// thread has found that going on is of no use. A second signal kills as it
-// always does. At most one object exists at a time, which handles the signals
-// of the process until its end. Thread-safe.
+// Stops the decoders of all threads of a batch, so that the run ends soon and
+// in order. A stop is requested by a thread that calls Request(), and by these
+// signals: SIGINT (^C), SIGTERM (such as from Slurm) and SIGHUP (the terminal
+// was closed). A signal that is ignored, such as SIGHUP under nohup, stays
+// ignored. A second signal of the same kind kills the process. At most one
+// object may exist. It handles the signals until it is destroyed. Thread-safe.
 class BatchStop {
  public:
-  // kResourceExhausted if there is no descriptor for each of `threads`.
+  // Returns kResourceExhausted if the process has too few free descriptors. The
+  // object needs one for each of the `threads`.
   static Result<std::unique_ptr<BatchStop>> Create(size_t threads);
   ~BatchStop();
   BatchStop(const BatchStop&) = delete;
   BatchStop& operator=(const BatchStop&) = delete;
 
-  // For the decoders of one thread, one after the other.
+  // Returns the cancellation that the decoders of one thread use. A thread has
+  // one decoder at a time.
   const Cancellation& cancellation(size_t thread) const {
     return cancellations_.at(thread);
   }
+  // Returns whether a stop was requested.
   bool requested() const;
-  // Async-signal-safe.
+  // Requests a stop. Async-signal-safe.
   void Request() const;
 
  private:

@@ -22,7 +22,8 @@ Verdict WithDecoder(Subject& subject, const ReferenceClip& clip,
   auto video = subject.Open(**host, clip, options);
   if (!video) {
     const Code code = video.error().code();
-    // The clip was decoded before, so that it is about the device.
+    // The device has decoded this clip before, so that these codes concern the
+    // device, not the clip.
     return FailedBy(video.error(), code == Code::kNotFound      ? "device-2"
                                    : code == Code::kUnsupported ? "device-4"
                                                                 : "open-1");
@@ -31,17 +32,18 @@ Verdict WithDecoder(Subject& subject, const ReferenceClip& clip,
   return verdict.passed() ? CompareRestarts(*video, 0) : verdict;
 }
 
-// Returns the verdict about a pass with flushes as one against `clause`.
-// Bulkhead may have noticed another clause first, but a plain pass has not
-// failed, so that `clause` is the cause: unless a stream that begins anew fails
-// as well, or the process was late or killed for what it tried.
-Verdict Against(const std::string& clause, const Verdict& verdict,
-                Subject& subject, const ReferenceClip& clip) {
+// Returns `verdict`, the result of a pass with flushes, with `clause` as the
+// broken clause if it failed. The clip has passed without flushes, so the flush
+// is the cause, whatever clause Bulkhead noticed first. A failure keeps its
+// clause if the worker was late (result-4) or tried something forbidden
+// (life-3). If reopening the decoder fails as well, returns that failure.
+Verdict BlameFlush(const std::string& clause, const Verdict& verdict,
+                   Subject& subject, const ReferenceClip& clip) {
   if (verdict.passed() || verdict.clause() == "result-4" ||
       verdict.clause() == "life-3") {
     return verdict;
   }
-  const Verdict anew = BeginsAnew(subject, clip);
+  const Verdict anew = TryReopening(subject, clip);
   return anew.passed() ? Verdict::Failed(clause, verdict.words()) : anew;
 }
 
@@ -52,6 +54,7 @@ Verdict CompareAt(VideoDecoder& video, const ReferenceClip& clip, size_t index,
   return CompareFrame(*frame, clip, index, clause);
 }
 
+// Reads frames in random order, so that the decoder is flushed before most.
 Verdict SeeksIn(Subject& subject, const ReferenceClip& clip) {
   std::vector<size_t> order(clip.frames.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -66,7 +69,7 @@ Verdict SeeksIn(Subject& subject, const ReferenceClip& clip) {
         }
         return Verdict::Passed();
       });
-  return Against("flush-1", verdict, subject, clip);
+  return BlameFlush("flush-1", verdict, subject, clip);
 }
 
 Verdict Seeks(Subject& subject) { return TryEachClip(subject, SeeksIn); }
@@ -76,7 +79,8 @@ Verdict GoesOnAfterTheEnd(Subject& subject) {
   const Verdict went_on =
       WithDecoder(subject, clip, {}, [&](VideoDecoder& video) {
         Verdict verdict = CompareRest(video, clip, 0, "frame-10");
-        // The last frame comes from a decoder that was drained before.
+        // The decoder was drained for the last frames. It must be flushed
+        // before each of these seeks.
         for (const size_t index :
              {clip.frames.size() - 1, clip.frames.size() / 2}) {
           if (verdict.passed())
@@ -84,14 +88,14 @@ Verdict GoesOnAfterTheEnd(Subject& subject) {
         }
         video.Rewind();
         if (verdict.passed()) verdict = CompareRest(video, clip, 0, "flush-2");
-        // The decoder is at its end, and is closed there.
+        // This Rewind() closes a decoder that is at the end of the stream.
         video.Rewind();
         const auto first = video.Next();
         if (verdict.passed() && !first)
           return FailedBy(first.error(), "close-1");
         return verdict;
       });
-  return Against("flush-2", went_on, subject, clip);
+  return BlameFlush("flush-2", went_on, subject, clip);
 }
 
 Verdict IsTheSameWithThreadsIn(Subject& subject, const ReferenceClip& clip) {
@@ -134,7 +138,8 @@ Verdict ServesManySessions(Subject& subject) {
     if (!video) return FailedBy(video.error(), "thread-2");
     videos.push_back(*std::move(video));
   }
-  // In turns, so that each session has another one in between.
+  // The sessions deliver frames in turns, so that the backend has to serve all
+  // of them at the same time.
   size_t longest = 0;
   for (size_t i = 0; i < kSessions; ++i) {
     longest = std::max(longest, clip_of(i).frames.size());

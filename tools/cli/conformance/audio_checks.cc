@@ -32,7 +32,7 @@ constexpr Sound kSounds[] = {
     {"pcm_s16le", "sound.wav", "pcm_s16le"},
 };
 
-// Compares a whole stream with the samples that ffmpeg decodes.
+// Compares a whole stream bit by bit with the samples that ffmpeg decodes.
 Verdict CompareSamples(const AudioSamples& samples,
                        const std::vector<float>& wanted,
                        const std::string& clause) {
@@ -58,8 +58,8 @@ Verdict CompareSamples(const AudioSamples& samples,
   return Verdict::Passed();
 }
 
-// Decodes the sound twice with one decoder: the second time it goes on after
-// its end.
+// Decodes the whole stream twice with one decoder. The second pass starts from
+// the beginning again, after the end of the first.
 Verdict DecodeTwice(AudioDecoder& audio, const std::vector<float>& wanted) {
   for (const char* clause : {"frame-7", "close-1"}) {
     const auto samples = audio.AllSamples();
@@ -70,15 +70,14 @@ Verdict DecodeTwice(AudioDecoder& audio, const std::vector<float>& wanted) {
   return Verdict::Passed();
 }
 
-// Does the same on each device under the eyes of the worker's examiner: frames
-// stay, and the end comes once.
+// Repeats DecodeTwice() on each device with kFramesStayAndOneEnd.
 Verdict ExamineEachDevice(Subject& subject, Host& host,
                           const ReferenceSound& sound) {
   for (const DeviceInfo& device : subject.backend().devices) {
     auto audio = host.OpenAudio(
         sound.path,
         {.device = device.name, .backend_options = kFramesStayAndOneEnd});
-    // Another device need not decode it.
+    // Only the checked device has to decode the codec.
     if (!audio && audio.error().code() == Code::kUnsupported) continue;
     if (!audio) return FailedBy(audio.error(), "life-4");
     Verdict verdict = DecodeTwice(*audio, sound.samples);
@@ -87,6 +86,7 @@ Verdict ExamineEachDevice(Subject& subject, Host& host,
   return Verdict::Passed();
 }
 
+// Makes and decodes a clip. A device that `declared` the codec must decode it.
 Verdict DecodeSound(Subject& subject, const Sound& sound, bool declared) {
   const auto made = MakeSound(sound.encoder, sound.file, subject.kept());
   if (!made) return Verdict::NotTried(made.error().message());
@@ -101,7 +101,7 @@ Verdict DecodeSound(Subject& subject, const Sound& sound, bool declared) {
   return verdict.passed() ? ExamineEachDevice(subject, **host, *made) : verdict;
 }
 
-// Returns whether the device says that it decodes the codec.
+// Returns whether the device lists the codec among its capabilities.
 bool Declares(const Subject& subject, const std::string& codec) {
   for (const DeviceInfo& device : subject.backend().devices) {
     if (device.name != subject.device()) continue;

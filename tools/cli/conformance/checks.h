@@ -11,44 +11,49 @@
 
 namespace bulkhead::cli {
 
-// One thing that is tried with a backend.
+// A test of one property of a backend. Each check is a line of the report.
 struct Check {
   std::string name;    // "seeks"
-  std::string clause;  // the clause of bulkhead_backend.h that it is about
+  std::string clause;  // the tested clause of bulkhead_backend.h: "flush-1"
   std::function<Verdict(Subject&)> run;
-  // Does the same with the backend `cpu`, where the time says something; may be
-  // empty.
+  // Repeats the work of `run` with the backend `cpu`, so that the report can
+  // compare the times. Empty if that comparison is useless.
   std::function<void(Subject&)> run_on_cpu = {};
-  // Makes what the check needs, before its time is taken; may be empty.
+  // If not empty, makes the files that `run` needs, before time is measured.
   std::function<void(Subject&)> prepare = {};
 };
 
-// The checks, by subject. The order matters: the first ones find the clips that
-// the later ones use.
+// The functions below return the checks, grouped by topic. The groups must run
+// in this order, because the decoding checks add the clips to the Subject that
+// all later checks use.
 
-// Checks that the backend loads. Passes too if the device has an index that the
-// backend has not counted.
+// Returns the check that the backend loads. The check also makes the backend
+// count its devices. It passes even if the device that the user named, such as
+// acme:7, does not exist, since that is not the backend's fault.
 Check LoadingCheck();
-// Check what it does before there is a stream: it starts no thread, and names
-// the same devices each time.
+// Return checks of the backend before any stream is open: that the backend
+// starts no thread, and lists the same devices each time.
 std::vector<Check> DescriptionChecks();
-// Check that each clip comes out as ffmpeg decodes it: `clips`, which are made,
-// and the files of `media`. The backend has run, so that its device says what
-// it decodes; that it refuses the other codecs is checked too.
+// Return checks that frames equal ffmpeg's: one check for each name in `clips`,
+// which MakeClip makes, and one for each of the files `media`. If the device
+// does not list the codec of a clip, the check is that the device refuses it.
+// The backend must have run before, so that `subject` knows the listed codecs.
 std::vector<Check> DecodingChecks(const Subject& subject,
                                   const std::vector<ClipName>& clips,
                                   const std::vector<std::string>& media);
-// Check that sound comes out as ffmpeg decodes it, if the backend decodes
-// sound.
+// Return checks that audio samples equal ffmpeg's, if the backend has audio.
 std::vector<Check> AudioChecks(const Subject& subject);
-// Check seeks, flushes, several sessions, devices and threads.
+// Return checks of seeks, flushes, several sessions, devices and threads.
 std::vector<Check> AccessChecks();
-// Check what only the worker sees: how long frames stay, their fields, the
-// marks of damage, and what follows when buffers are refused.
+// Return checks that only the worker can make, since they concern calls of the
+// ABI: how long frames stay valid, the fields of frames, the marks of damage,
+// and the behaviour when the worker refuses a buffer.
 std::vector<Check> ExaminationChecks();
-// Check streams that are not supported, damaged, too large or cancelled.
+// Return checks with streams that are unsupported, damaged, too large or
+// cancelled.
 std::vector<Check> ErrorChecks();
-// Check deaths, little memory, and a thousand opens.
+// Return checks of killed processes, of a memory limit, and of a thousand
+// opened decoders.
 std::vector<Check> EnduranceChecks();
 
 }  // namespace bulkhead::cli

@@ -6,12 +6,13 @@
 
 namespace bulkhead::cli {
 
-// Returns the sentences of a clause of bulkhead_backend.h, such as "flush-1",
-// as the header of this release has them; an empty text for an unknown id.
+// Returns the sentences of the clause `id`, such as "flush-1", from this
+// release's bulkhead_backend.h. Returns an empty text for an unknown id.
 std::string_view ClauseWords(std::string_view id);
 
-// Returns the id of the clause that a message of Bulkhead about a breach of the
-// ABI names ("... against its clause flush-1, ..."), or an empty text.
+// Returns the id of the clause that an error message of Bulkhead names, such as
+// "... against its clause flush-1, ...". Returns an empty text if the message
+// names no clause of this release.
 std::string ClauseNamedIn(std::string_view message);
 
 }  // namespace bulkhead::cli

@@ -12,16 +12,16 @@
 namespace bulkhead::cli {
 namespace {
 
-// The clause of a plain pass, in which a frame that does not come is against
-// another one.
+// The clause of a pass from the first frame to the last, without seeks. In such
+// a pass, a missing frame is a breach of send-3, not of this clause.
 constexpr char kPicture[] = "frame-10";
 
 std::string Ticks(const std::optional<int64_t>& pts) {
   return pts ? fmt::format("{}", *pts) : "none";
 }
 
-// Returns the clause that a process broke by the way it ended, or an empty text
-// if none did.
+// Returns the clause that the worker broke by the way in which it ended, or an
+// empty text if no worker ended.
 std::string ClauseOfEnd(const Status& error) {
   if (error.code() == Code::kDeadlineExceeded) return "result-4";
   if (error.exit_report() == nullptr) return "";
@@ -68,8 +68,8 @@ Verdict CompareFrame(const Frame& frame, const ReferenceClip& clip,
   const Picture picture = PictureOf(frame);
   const std::string md5 = clip.deep ? Md5As16Bits(picture) : Md5(picture);
   if (md5 == wanted.md5) return Verdict::Passed();
-  // All frames before were right, so that a picture of one after has come with
-  // a timestamp that is not its own.
+  // All frames up to here were right. So if the picture is the one of a later
+  // frame, the decoder has given that picture a wrong timestamp (frame-6).
   for (size_t later = index + 1; later < clip.frames.size(); ++later) {
     if (clause != kPicture || clip.frames[later].md5 != md5) continue;
     return Verdict::Failed(

@@ -12,25 +12,27 @@
 
 namespace bulkhead::cli {
 
-// Returns the verdict about an error of a call that should have succeeded. The
-// clause is the one that the message names; otherwise a late call's, of a
-// process that ended, or `clause`.
+// Returns the failed verdict for a call that returned `error` instead of
+// success. Its clause is the first of these that exists:
+// - the clause that the message of `error` names
+// - the clause for a passed deadline, or for the way in which the worker ended
+// - `clause`
 Verdict FailedBy(const Status& error, const std::string& clause);
 
-// Compares frame `index` of a clip with what ffmpeg decodes: pictures that
-// differ are against `clause`.
+// Compares `frame` with ffmpeg's frame number `index` of the clip: size,
+// timestamp and pixels. Different pixels are a breach of `clause`.
 Verdict CompareFrame(const Frame& frame, const ReferenceClip& clip,
                      size_t index, const std::string& clause);
 
-// Decodes from where `video` is to the end, and compares each frame, from
-// number `first` on. Calls `before` with the number of each frame that is to
-// come.
+// Decodes the remaining frames of `video`, from the frame `first` of the clip,
+// and compares each. Before each Next(), calls `before` with the index of the
+// frame that Next() is expected to return.
 Verdict CompareRest(VideoDecoder& video, const ReferenceClip& clip,
                     size_t first, const std::string& clause,
                     const std::function<void(size_t)>& before = {});
 
-// Fails if the decoder has lost more than `expected` workers: recovery hides
-// from a caller what a vendor has to know.
+// Fails if the decoder has lost more than `expected` workers. The library
+// replaces lost workers without an error, but a vendor has to know of each.
 Verdict CompareRestarts(const VideoDecoder& video, uint32_t expected);
 
 }  // namespace bulkhead::cli

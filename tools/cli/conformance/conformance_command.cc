@@ -65,8 +65,8 @@ double SecondsOf(const std::function<void()>& work) {
       .count();
 }
 
-// Leaves out where Bulkhead's records of crashes are: the checks' records are
-// thrown away.
+// Removes hints to `bulkhead crashes`: the records of the checks are in a
+// temporary directory, and are gone when the user reads the report.
 std::string WithoutRecords(std::string words) {
   constexpr std::string_view kBegin = "; see `bulkhead crashes show ";
   for (size_t at; (at = words.find(kBegin)) != std::string::npos;) {
@@ -76,6 +76,8 @@ std::string WithoutRecords(std::string words) {
   return words;
 }
 
+// Runs one check, unless the user leaves it out or it needs a decoded clip and
+// there is none.
 Finding Run(Subject& subject, const Check& check, bool needs_clip,
             const std::vector<std::string>& without) {
   Finding finding{.check = check.name,
@@ -100,7 +102,7 @@ Finding Run(Subject& subject, const Check& check, bool needs_clip,
   return finding;
 }
 
-// Returns the clips of the codecs that the user names, or all.
+// Returns the clips of the given codecs; all clips if the user named none.
 Result<std::vector<ClipName>> ClipsOf(const std::vector<std::string>& codecs) {
   const std::vector<ClipName> known = NamesOfClips();
   if (codecs.empty()) return known;
@@ -128,7 +130,7 @@ Result<std::vector<std::string>> FilesOf(const std::string& directory) {
   std::error_code error;
   for (const auto& entry :
        std::filesystem::directory_iterator(directory, error)) {
-    // A link may lead nowhere.
+    // A link to nowhere is skipped; it must not set `error`.
     std::error_code ignored;
     if (entry.is_regular_file(ignored)) files.push_back(entry.path());
   }
@@ -157,6 +159,51 @@ Status MakeDirectory(const std::string& directory) {
                             directory, error.message()));
 }
 
+// Runs the checks, adds their findings, and prints a line for each.
+void RunAll(const std::vector<Check>& checks, bool needs_clip, Subject& subject,
+            const GlobalOptions& global, const Options& options,
+            std::vector<Finding>& findings) {
+  for (const Check& check : checks) {
+    findings.push_back(Run(subject, check, needs_clip, options.without));
+    if (options.json) {
+      if (!global.quiet) Say(DescribeFinding(findings.back()));
+    } else {
+      Print(DescribeFinding(findings.back()));
+      // Flushes, so that the user sees each line when its check ends.
+      FinishPrinting();
+    }
+  }
+}
+
+bool Conforms(const std::vector<Finding>& findings) {
+  return std::none_of(findings.begin(), findings.end(),
+                      [](const Finding& finding) {
+                        return finding.verdict.kind() == Verdict::Kind::kFailed;
+                      });
+}
+
+bool HasDecoded(const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Finding& finding) {
+                       return finding.check.starts_with("decodes ") &&
+                              finding.verdict.passed();
+                     });
+}
+
+// Reports each text of --without that is in the name of no check.
+void SayUnused(const std::vector<std::string>& without,
+               const std::vector<Finding>& findings) {
+  for (const std::string& text : without) {
+    const bool left_out = std::any_of(
+        findings.begin(), findings.end(), [&](const Finding& finding) {
+          return finding.check.find(text) != std::string::npos;
+        });
+    if (!left_out) {
+      Say(fmt::format("--without {}: no check has this in its name", text));
+    }
+  }
+}
+
 int RunConformance(const GlobalOptions& global, const Options& options) {
   const auto clips = ClipsOf(options.codecs);
   if (!clips) return Fail(clips.error());
@@ -167,8 +214,8 @@ int RunConformance(const GlobalOptions& global, const Options& options) {
   const auto made = Subject::Make(global, options.request);
   if (!made) return Fail(made.error());
   Subject& subject = **made;
-  // The checks take minutes, after which it would be late to find that there is
-  // no place for the report.
+  // Opened before the checks, which take minutes, so that a wrong path is
+  // reported at once.
   std::unique_ptr<Output> junit;
   if (!options.junit.empty()) {
     auto opened = Output::Open(options.junit);
@@ -179,16 +226,7 @@ int RunConformance(const GlobalOptions& global, const Options& options) {
 
   std::vector<Finding> findings;
   const auto run = [&](const std::vector<Check>& checks, bool needs_clip) {
-    for (const Check& check : checks) {
-      findings.push_back(Run(subject, check, needs_clip, options.without));
-      if (options.json) {
-        if (!global.quiet) Say(DescribeFinding(findings.back()));
-      } else {
-        Print(DescribeFinding(findings.back()));
-        // A person watches: some checks take seconds.
-        FinishPrinting();
-      }
-    }
+    RunAll(checks, needs_clip, subject, global, options, findings);
   };
   if (!options.json) Print(DescribeSubject(subject) + "\n");
   run({LoadingCheck()}, false);
@@ -212,26 +250,11 @@ int RunConformance(const GlobalOptions& global, const Options& options) {
     const Status written = WriteJunit(subject, findings, *junit);
     if (!written.ok()) return Fail(written);
   }
-  const bool conforms = std::none_of(
-      findings.begin(), findings.end(), [](const Finding& finding) {
-        return finding.verdict.kind() == Verdict::Kind::kFailed;
-      });
-  // A backend of which nothing was decoded has shown nothing.
-  const bool decoded =
-      std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-        return finding.check.starts_with("decodes ") &&
-               finding.verdict.passed();
-      });
-  for (const std::string& text : options.without) {
-    const bool left_out = std::any_of(
-        findings.begin(), findings.end(), [&](const Finding& finding) {
-          return finding.check.find(text) != std::string::npos;
-        });
-    if (!left_out) {
-      Say(fmt::format("--without {}: no check has this in its name", text));
-    }
-  }
+  SayUnused(options.without, findings);
   if (!options.json) Print("\n" + Summarize(findings));
+  // A backend passes only if it has decoded something.
+  const bool conforms = Conforms(findings);
+  const bool decoded = HasDecoded(findings);
   if (loads && conforms && !decoded) {
     Say("nothing was decoded, so that nothing is known of the backend: see "
         "what "

@@ -16,8 +16,8 @@
 namespace bulkhead::cli {
 namespace {
 
-// Returns the streams of video that the device declares; none if it declares
-// nothing.
+// Returns the capabilities for video streams that the device declares; none if
+// it declares nothing.
 std::vector<StreamCapability> DeclaredStreams(const Subject& subject) {
   std::vector<StreamCapability> streams;
   for (const DeviceInfo& device : subject.backend().devices) {
@@ -30,26 +30,28 @@ std::vector<StreamCapability> DeclaredStreams(const Subject& subject) {
   return streams;
 }
 
-bool IsOf(const StreamCapability& stream, const std::string& codec) {
+bool HasCodec(const StreamCapability& stream, const std::string& codec) {
   return std::find(stream.codecs.begin(), stream.codecs.end(), codec) !=
          stream.codecs.end();
 }
 
-// Returns the formats of frames that the device declares for a codec; none if
-// it does not say.
+// Returns the pixel formats that the device declares for a codec; none if it
+// declares the codec without formats, that is, with any.
 std::set<std::string> DeclaredFormats(const Subject& subject,
                                       const std::string& codec) {
   std::set<std::string> formats;
   for (const StreamCapability& stream : DeclaredStreams(subject)) {
-    if (!IsOf(stream, codec)) continue;
+    if (!HasCodec(stream, codec)) continue;
     if (stream.formats.empty()) return {};
     formats.insert(stream.formats.begin(), stream.formats.end());
   }
   return formats;
 }
 
-// Decodes the clip and compares it, and keeps it for later checks. `declared`:
-// the device says that it decodes the codec.
+// Decodes the clip, compares it with ffmpeg's frames, and adds it to the clips
+// for later checks. If it fails, further passes look for the clause that
+// explains the wrong pictures. The device may refuse the clip, unless it has
+// `declared` the codec.
 Verdict Decode(Subject& subject, const ReferenceClip& clip, bool declared) {
   const auto host = subject.SharedHost();
   if (!host) return FailedBy(host.error(), "life-1");
@@ -62,14 +64,16 @@ Verdict Decode(Subject& subject, const ReferenceClip& clip, bool declared) {
   Verdict verdict = CompareRest(*video, clip, 0, "frame-10");
   if (verdict.passed()) verdict = CompareRestarts(*video, 0);
   if (verdict.clause() == "frame-10" || verdict.clause() == "frame-6") {
-    // The worker may convert a frame while the decoder makes the next one,
-    // which shows in a frame that does not stay.
+    // The worker may convert a frame while the decoder makes the next one. So a
+    // backend that overwrites a frame too early (frame-5) shows as a wrong
+    // picture; holding the frames proves it.
     const Verdict stays =
         Examine(subject, clip, {{"bulkhead.hold-frames", "3"}}, "frame-10");
     if (stays.clause() == "frame-5") return stays;
   }
   if (verdict.clause() == "frame-10") {
-    // A wrong field, such as the colours', makes another picture.
+    // A wrong field, such as a colour space, makes wrong pixels. The verdict
+    // names the field, if a field differs from ffprobe's.
     const Verdict fields = CompareFields(subject, clip, Fields::kColors);
     if (fields.kind() == Verdict::Kind::kFailed) return fields;
   }
@@ -84,7 +88,8 @@ Verdict Decode(Subject& subject, const ReferenceClip& clip, bool declared) {
                   clip.name, format, fmt::join(formats, ", "), clip.codec));
 }
 
-// Decodes the clip and no more, to take the time of the reference.
+// Decodes the clip with `cpu`, whose time is measured. The frames are compared
+// only to do the same work as in Decode().
 void DecodeOnReference(Subject& subject, const ReferenceClip& clip) {
   const auto reference = subject.Reference();
   if (!reference) return;
@@ -94,14 +99,16 @@ void DecodeOnReference(Subject& subject, const ReferenceClip& clip) {
   if (video) (void)CompareRest(*video, clip, 0, "frame-10");
 }
 
-// Decodes a file of --media, of which the device need not decode the codec, and
-// which may be damaged.
+// Decodes a file of --media, whose codec the device need not support, and which
+// may be damaged.
 Verdict DecodeFile(Subject& subject, const ReferenceClip& clip) {
   return TryClip(subject, clip, [](Subject& tried, const ReferenceClip& file) {
     return Decode(tried, file, false);
   });
 }
 
+// Returns the check that `decode` passes with the clip that `make` makes. The
+// three functions of the check share the clip, which `prepare` makes.
 Check DecodesClip(
     const std::string& name,
     const std::function<Verdict(Subject&, const ReferenceClip&)>& decode,
@@ -146,12 +153,13 @@ Check RefusesCodec(const std::string& codec) {
               }};
 }
 
-// Returns whether the device says that it decodes this clip: the codec, where
-// the clip is a plain one, or the codec in all profiles and the format.
+// Returns whether the device declares that it decodes this clip. For the plain
+// clip of a codec, declaring the codec is enough. For other clips, the device
+// must also declare the pixel format, and must not list certain profiles only.
 bool Declares(const Subject& subject, const std::string& name,
               const std::string& codec) {
   for (const StreamCapability& stream : DeclaredStreams(subject)) {
-    if (!IsOf(stream, codec)) continue;
+    if (!HasCodec(stream, codec)) continue;
     if (name == codec) return true;
     const auto& formats = stream.formats;
     if (stream.profiles.empty() &&
@@ -163,7 +171,7 @@ bool Declares(const Subject& subject, const std::string& name,
   return false;
 }
 
-// Returns whether a clip of the codec that was made came out as it should.
+// Returns whether the device has decoded the plain clip of the codec correctly.
 bool IsDecoded(const Subject& subject, const std::string& codec) {
   return std::any_of(
       subject.clips().begin(), subject.clips().end(),
@@ -178,12 +186,12 @@ std::string DescribeLimits(const StreamCapability& stream) {
                      limit(stream.max_height));
 }
 
-// Checks that pictures as wide and as high as declared are decoded, or a little
-// larger than usual ones where no limit is declared: narrow ones, because
-// nobody waits for an encoder of whole ones.
+// Checks that the device decodes pictures of its declared maximum width, and of
+// its maximum height. Without a declared limit, tries kWithoutLimit pixels. The
+// other side has at most kNarrow pixels, so that encoding is fast.
 Verdict DecodesDeclaredSizes(Subject& subject) {
   constexpr uint32_t kNarrow = 128;
-  // The most that the encoders of the clips take.
+  // The largest side that the encoders accept.
   constexpr uint32_t kMost = 16'384;
   constexpr uint32_t kWithoutLimit = 2'048;
   std::string untried;
@@ -191,13 +199,13 @@ Verdict DecodesDeclaredSizes(Subject& subject) {
     for (const std::string& codec : stream.codecs) {
       for (const bool wide : {true, false}) {
         const uint32_t limit = wide ? stream.max_width : stream.max_height;
-        // One clip is enough where there is no limit.
+        // Without a limit, one of the two clips is enough.
         if (limit == 0 && !wide) continue;
         const uint32_t most = limit == 0 ? kWithoutLimit : limit;
         if (!IsDecoded(subject, codec)) continue;
         const uint32_t other = wide ? stream.max_height : stream.max_width;
         const uint32_t narrow = other == 0 ? kNarrow : std::min(kNarrow, other);
-        // Encoders of 4:2:0 want even sizes.
+        // Encoders of 4:2:0 require even sizes.
         const uint32_t large = std::min(most, kMost) & ~1U;
         const auto clip = MakeClipOfSize(codec, wide ? large : narrow,
                                          wide ? narrow : large, subject.kept());
@@ -224,7 +232,8 @@ Verdict DecodesDeclaredSizes(Subject& subject) {
   return untried.empty() ? Verdict::Passed() : Verdict::NotTried(untried);
 }
 
-// Names the declared codecs of which there is no clip.
+// Returns a check that is never tried: a line of the report that names the
+// declared codecs for which MakeClip has no clip.
 Check OtherCodecs(const std::set<std::string>& others) {
   std::string names;
   constexpr size_t kNamed = 8;
@@ -259,7 +268,7 @@ std::vector<Check> DecodingChecks(const Subject& subject,
       if (is_plain) checks.push_back(RefusesCodec(codec));
       continue;
     }
-    // A device need not decode each profile and format of a codec.
+    // A device may decode only some profiles and formats of a codec.
     const bool must_decode = Declares(subject, name, codec);
     checks.push_back(DecodesClip(
         name,

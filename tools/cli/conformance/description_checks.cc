@@ -12,7 +12,8 @@ Verdict Loads(Subject& subject) {
   const auto host = subject.NewHost();
   if (!host) return FailedBy(host.error(), "life-1");
   const Status started = (*host)->Prewarm(subject.device());
-  // An index that the backend has not counted is the caller's mistake.
+  // kNotFound means that the user named an index, such as acme:7, that the
+  // backend has not counted. The caller reports it; the backend has loaded.
   if (!started.ok() && started.code() != Code::kNotFound) {
     return FailedBy(started, "life-1");
   }
@@ -22,8 +23,8 @@ Verdict Loads(Subject& subject) {
   return Verdict::Passed();
 }
 
-// The process that has loaded the backend has the threads that the entry
-// function and static constructors have started.
+// Counts the threads of the zygote, which has run the vendor's static
+// constructors and entry function: there must be the main thread only.
 Verdict StartsNoThread(Subject& subject) {
   const auto host = subject.NewHost();
   if (!host) return FailedBy(host.error(), "life-1");
@@ -52,6 +53,8 @@ std::vector<std::string> NamesOf(const BackendInfo& backend) {
   return names;
 }
 
+// Compares the devices of three further incarnations with the devices of the
+// first.
 Verdict CountsTheSameDevices(Subject& subject) {
   constexpr int kTimes = 3;
   const auto host = subject.NewHost();

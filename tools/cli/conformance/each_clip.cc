@@ -6,7 +6,7 @@
 namespace bulkhead::cli {
 namespace {
 
-// Returns whether the reference fails as well, with its words.
+// Returns the verdict of the check with the reference backend `cpu`.
 Verdict TryWithReference(Subject& subject, const ReferenceClip& clip,
                          const ClipCheck& check) {
   const auto reference = subject.Reference();
@@ -36,6 +36,7 @@ Verdict TryEachClip(Subject& subject, const ClipCheck& check) {
   for (const ReferenceClip& clip : subject.clips()) {
     Verdict verdict = TryClip(subject, clip, check);
     if (verdict.kind() == Verdict::Kind::kFailed) return verdict;
+    // A passed check counts more than one that was not tried.
     if (!all.passed()) all = std::move(verdict);
   }
   return all;

@@ -9,17 +9,19 @@
 
 namespace bulkhead::cli {
 
-// Tries something with one clip and returns what came of it.
+// A check of one clip, which can be repeated with other clips. Returns the
+// verdict for the clip.
 using ClipCheck = std::function<Verdict(Subject&, const ReferenceClip&)>;
 
-// Tries `check` with a clip. A failure with a file of --media says nothing of
-// the backend if `cpu`, the reference, fails in the same file: it is not tried
-// then, with the reason.
+// Runs `check` with one clip. If the check fails with a file of --media, runs
+// it again with the reference backend `cpu`. If `cpu` fails too, probably
+// because of the file, the verdict is kNotTried, with cpu's failure as reason.
 Verdict TryClip(Subject& subject, const ReferenceClip& clip,
                 const ClipCheck& check);
 
-// Tries `check` with all clips that the device has decoded, up to the first
-// that fails. Not tried if no clip was.
+// Runs `check` with each clip that the device has decoded, and returns the
+// first failure. If there is no failure, returns kPassed if the check passed
+// with any clip, else kNotTried.
 Verdict TryEachClip(Subject& subject, const ClipCheck& check);
 
 }  // namespace bulkhead::cli

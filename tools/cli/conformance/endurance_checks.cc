@@ -18,23 +18,28 @@ namespace bulkhead::cli {
 namespace {
 
 constexpr int kOpens = 1'000;
-// As many as the worker compares (backends/worker/media/decode/examiner.cc).
+// The number of samples that the worker compares, one after each kOpens /
+// kWeights opens (kept equal to backends/worker/media/decode/examiner.cc).
 constexpr int kWeights = 20;
-// A slow decoder is opened less often.
+// The time after which the check stops opening a slow decoder.
 constexpr std::chrono::seconds kMostTime{60};
-// Lazily loaded libraries take memory during the first opens.
+// The first opens are not measured: lazily loaded libraries take memory then.
 constexpr int kWarmUp = 100;
 constexpr int kOpensPerSample = 25;
 constexpr size_t kFewestSamples = 15;
-// What an allocator takes and gives back varies by a MiB, and it takes more in
-// steps of up to 450 KiB. A leak shows in that the median of the middle fifth
-// is above the first one's, and the median of the last above the
-// middle's: by 1440 KiB each if each open leaks a page. The allocator may give
-// back some of that in one half, so the whole has to grow by kSlackKib and a
-// half only by kSlackOfHalfKib.
+// The samples are divided into fifths. If each open leaks a page, the median
+// memory grows by 1440 KiB from the first fifth to the middle one, and again
+// from the middle one to the last. Without a leak, the memory varies by a MiB,
+// in steps of up to 450 KiB, as the allocator takes and gives back memory. So
+// the growth counts as a leak if it exceeds
+// - kSlackKib from the first fifth to the last, and
+// - kSlackOfHalfKib in each half, since the allocator may have given back
+//   memory in one of them.
 constexpr uint64_t kSlackKib = 1'600;
 constexpr uint64_t kSlackOfHalfKib = 400;
 
+// Kills the worker four times during a pass, which must deliver the same frames
+// as an undisturbed pass.
 Verdict GoesOnAfterSigkill(Subject& subject) {
   const ReferenceClip& clip = subject.clips().front();
   const auto host = subject.NewHost();
@@ -51,8 +56,8 @@ Verdict GoesOnAfterSigkill(Subject& subject) {
   return verdict;
 }
 
-// Frames that are decoded on the way to another one come from the restarted
-// backend as from the first.
+// Decodes the clip in three incarnations of the backend, which must give the
+// same frames.
 Verdict RestartsWithTheSameFrames(Subject& subject) {
   const ReferenceClip& clip = subject.clips().front();
   const auto host = subject.NewHost();
@@ -68,7 +73,7 @@ Verdict RestartsWithTheSameFrames(Subject& subject) {
   return Verdict::Passed();
 }
 
-// Compares what the process used early with what it used late.
+// Returns the verdict about a leak. `samples` are in the order of time.
 Verdict CompareSamples(const std::vector<Usage>& samples) {
   const size_t fifth = samples.size() / 5;
   if (samples.back().threads > samples.front().threads) {
@@ -102,9 +107,11 @@ Verdict CompareSamples(const std::vector<Usage>& samples) {
                   early, middle, late));
 }
 
-// A decoder that begins anew from the first frame is closed and opened again in
-// the same process. What malloc() gives is counted there, byte by byte; memory
-// of another kind shows from outside.
+// Rewinds a decoder again and again. For each Rewind() the worker closes the
+// vendor's decoder and opens another one, in the same process. Leaks are
+// noticed twice: the worker's examiner compares the bytes that malloc() has
+// given ("bulkhead.weigh-opens"), and this function the memory that /proc
+// shows.
 Verdict LeaksNothing(Subject& subject) {
   const ReferenceClip& clip = subject.clips().front();
   const auto host = subject.NewHost();
@@ -130,9 +137,9 @@ Verdict LeaksNothing(Subject& subject) {
     }
     video->Rewind();
     const auto frame = video->Next();
-    if (!frame) return OfClose(FailedBy(frame.error(), "close-1"));
+    if (!frame) return BlameReopening(FailedBy(frame.error(), "close-1"));
     if (Verdict ended = CompareRestarts(*video, 0); !ended.passed()) {
-      return OfClose(ended);
+      return BlameReopening(ended);
     }
     if (!*frame) return Verdict::Failed("send-3", "a session ended early");
     Verdict verdict =
@@ -140,6 +147,7 @@ Verdict LeaksNothing(Subject& subject) {
     if (!verdict.passed()) return verdict;
   }
   if (samples.size() < kFewestSamples) {
+    // kMostTime has passed after too few opens.
     return Verdict::NotTried(
         fmt::format("{} opens took {} s; it takes more to see a leak", opens,
                     kMostTime.count()));
@@ -147,9 +155,10 @@ Verdict LeaksNothing(Subject& subject) {
   return CompareSamples(samples);
 }
 
-// Decodes the clip with a limit of memory, or with the usual one. It ends well,
-// or with an error that says that the limit was reached.
-Verdict StarveWith(Subject& subject, std::optional<uint64_t> bytes) {
+// Decodes the clip with a memory limit of `bytes` for the worker, or with the
+// default limit. Passes if the frames are right, and decoding ends at the end
+// of the clip or with kResourceExhausted.
+Verdict DecodeWithMemory(Subject& subject, std::optional<uint64_t> bytes) {
   const ReferenceClip& clip = subject.clips().front();
   const auto host = subject.NewHost([bytes](HostOptions& options) {
     if (bytes) options.limits.worker_bytes = *bytes;
@@ -170,12 +179,14 @@ Verdict StarveWith(Subject& subject, std::optional<uint64_t> bytes) {
              : FailedBy(status, "memory-1");
 }
 
-Verdict StarvesInOrder(Subject& subject) {
+// Decodes the clip with memory limits that are too small for most decoders.
+Verdict EndsWellWithoutMemory(Subject& subject) {
   for (const uint64_t mebibytes : {12, 24, 48, 96}) {
-    const Verdict verdict = StarveWith(subject, mebibytes << 20);
+    const Verdict verdict = DecodeWithMemory(subject, mebibytes << 20);
     if (verdict.passed()) continue;
-    // Other threads or another process may be the cause, not the memory.
-    const Verdict fed = StarveWith(subject, std::nullopt);
+    // Memory may not be the cause: the number of threads, or a new process, can
+    // cause the failure, too. The clip is decoded with enough memory to know.
+    const Verdict fed = DecodeWithMemory(subject, std::nullopt);
     if (!fed.passed()) {
       return Verdict::NotTried("it fails in the same way with enough memory: " +
                                fed.words());
@@ -195,7 +206,7 @@ std::vector<Check> EnduranceChecks() {
        GoesOnAfterSigkill},
       {"gives the same frames after a restart", "life-4",
        RestartsWithTheSameFrames},
-      {"starves in order", "memory-1", StarvesInOrder},
+      {"starves in order", "memory-1", EndsWellWithoutMemory},
       {fmt::format("leaks nothing in {} opens", kOpens), "close-1",
        LeaksNothing},
   };

@@ -33,6 +33,8 @@ Verdict RefusesAnUnknownOption(Subject& subject) {
   return Verdict::Passed();
 }
 
+// Opens a clip with a limit of one pixel less than its pictures have. Opening
+// or the first frame must fail with kResourceExhausted.
 Verdict RefusesLargerPictures(Subject& subject) {
   const ReferenceClip& clip = subject.clips().front();
   const auto host = subject.NewHost([&](HostOptions& options) {
@@ -42,7 +44,8 @@ Verdict RefusesLargerPictures(Subject& subject) {
   auto video = subject.Open(**host, clip);
   const Status status = video ? Status() : video.error();
   if (status.code() == Code::kResourceExhausted) return Verdict::Passed();
-  if (!status.ok()) return UnlessInClose(FailedBy(status, "open-4"), subject);
+  if (!status.ok())
+    return BlameReopeningIfItFails(FailedBy(status, "open-4"), subject);
   const auto frame = video->Next();
   if (frame) {
     return Verdict::Failed("open-4", "a picture beyond max_frame_pixels came");
@@ -58,13 +61,13 @@ std::vector<char> ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Decodes a damaged file to its end. Frames may be missing, the process may
-// not.
+// Decodes a damaged file to its end. Frames may be missing, and the file may be
+// refused, but the worker must not end.
 Verdict DecodeDamaged(Host& host, const std::string& device,
                       const std::string& path) {
   auto video =
       host.OpenVideo(path, {.device = device, .on_corrupt = OnCorrupt::kSkip});
-  // A damaged file may be no video any more.
+  // The damage may have made the file unreadable.
   Status status = video ? Status() : video.error();
   while (status.ok()) {
     const auto frame = video->Next();
@@ -79,10 +82,12 @@ Verdict DecodeDamaged(Host& host, const std::string& device,
   return video ? CompareRestarts(*video, 0) : Verdict::Passed();
 }
 
+// Decodes twelve copies of the clip, each with 20 random bytes overwritten.
 Verdict SurvivesDamageIn(Subject& subject, Host& host,
                          const ReferenceClip& clip) {
   constexpr int kFiles = 12;
-  // The headers of the container are spared, so that mostly packets are hit.
+  // The first and the last kHeader bytes stay intact. They hold most of the
+  // container's headers, so that most wrong bytes hit packets.
   constexpr size_t kHeader = 1'000;
   const std::vector<char> sound = ReadFile(clip.path);
   if (sound.size() <= 2 * kHeader) {
@@ -116,7 +121,8 @@ Verdict SurvivesDamage(Subject& subject) {
   return TryEachClip(subject, [](Subject& tried, const ReferenceClip& clip) {
     const auto host = tried.SharedHost();
     if (!host) return FailedBy(host.error(), "life-1");
-    return UnlessInClose(SurvivesDamageIn(tried, **host, clip), tried);
+    return BlameReopeningIfItFails(SurvivesDamageIn(tried, **host, clip),
+                                   tried);
   });
 }
 

@@ -11,21 +11,23 @@
 
 namespace bulkhead::cli {
 
-// Options of the stream that begin with "bulkhead.": what the worker looks at,
-// or provokes, besides decoding (backends/worker/media/decode/examiner.h).
+// Options of a stream, with keys that begin with "bulkhead.". They make the
+// worker's examiner (backends/worker/media/decode/examiner.h) verify what the
+// decoder does in calls of the ABI, or provoke rare situations.
 using ExaminerOptions = std::vector<std::pair<std::string, std::string>>;
 
-// Gives frames back after three others, and sends the end of the stream twice:
-// that changes nothing.
+// Makes the worker hold each frame until three more have come, and send the end
+// of the stream twice. A correct backend then decodes the same frames as
+// without these options.
 extern const ExaminerOptions kFramesStayAndOneEnd;
 
-// Decodes a clip under the eyes of the worker's examiner, and compares each
-// frame: what differs from a plain pass is against `clause`.
+// Decodes a clip with `options` and compares each frame with ffmpeg's. A frame
+// that differs, or a failure, is a breach of `clause`.
 Verdict Examine(Subject& subject, const ReferenceClip& clip,
                 const ExaminerOptions& options, const std::string& clause);
 
-// Fails if a field of a frame is another one than ffprobe prints. Not tried if
-// ffprobe says nothing. `which` chooses the fields.
+// Compares the fields `which` of bulkhead_frame with the values that ffprobe
+// prints for the clip. Returns kNotTried if ffprobe fails.
 Verdict CompareFields(Subject& subject, const ReferenceClip& clip,
                       Fields which);
 

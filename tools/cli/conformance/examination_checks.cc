@@ -29,16 +29,17 @@ Verdict TellsFieldsAsFfmpeg(Subject& subject) {
   });
 }
 
-// The codecs of which a decoder need not notice that the end of a packet is
-// missing, and FFmpeg's does not: it reads zeroes there.
-bool HasNoEnd(const ReferenceClip& clip) {
+// Returns whether a decoder of the clip's codec need not notice that the end of
+// a packet is missing. FFmpeg's decoders of these codecs read zeroes there.
+bool IgnoresCutPackets(const ReferenceClip& clip) {
   constexpr std::array<std::string_view, 5> kCodecs = {"vp8", "vp9", "theora",
                                                        "mjpeg", "huffyuv"};
   return std::find(kCodecs.begin(), kCodecs.end(), clip.codec) != kCodecs.end();
 }
 
-// Decodes a clip of which one packet ends in its middle. Each frame that counts
-// as sound has to be as in the whole clip, in codecs that say.
+// Decodes the clip while the worker cuts the packet with the number `packet` in
+// half. Frames that the decoder marks as damaged may have any picture; all
+// others must equal ffmpeg's frames of the intact clip.
 Verdict DecodeCut(Subject& subject, const ReferenceClip& clip,
                   const std::string& packet) {
   const auto host = subject.SharedHost();
@@ -48,7 +49,7 @@ Verdict DecodeCut(Subject& subject, const ReferenceClip& clip,
                    {.on_corrupt = OnCorrupt::kShow,
                     .backend_options = {{"bulkhead.cut-packet", packet}}});
   Status status = video ? Status() : video.error();
-  std::set<size_t> sound;
+  std::set<size_t> unmarked;
   std::set<size_t> wrong;
   while (status.ok()) {
     const auto frame = video->Next();
@@ -56,7 +57,7 @@ Verdict DecodeCut(Subject& subject, const ReferenceClip& clip,
     if (!frame || !*frame) break;
     const size_t index = (*frame)->index();
     if ((*frame)->damaged() || index >= clip.frames.size()) continue;
-    sound.insert(index);
+    unmarked.insert(index);
     if (!CompareFrame(**frame, clip, index, "frame-8").passed()) {
       wrong.insert(index);
     }
@@ -64,33 +65,38 @@ Verdict DecodeCut(Subject& subject, const ReferenceClip& clip,
   if (!status.ok() && status.code() != Code::kBadInput) {
     return FailedBy(status, "bad-1");
   }
-  if (wrong.empty() || HasNoEnd(clip)) return Verdict::Passed();
-  size_t first_told = 0;
-  while (sound.contains(first_told)) ++first_told;
+  if (wrong.empty() || IgnoresCutPackets(clip)) return Verdict::Passed();
+  // The first frame that is marked or missing. If a wrong frame comes earlier,
+  // the damage was noticed too late (frame-9), else not at all (frame-8).
+  size_t first_marked = 0;
+  while (unmarked.contains(first_marked)) ++first_marked;
   const bool before =
-      *wrong.begin() < first_told && first_told < clip.frames.size();
+      *wrong.begin() < first_marked && first_marked < clip.frames.size();
   return Verdict::Failed(
       before ? "frame-9" : "frame-8",
       fmt::format("of {}, whose packet {} was cut in its middle, frame {} has "
                   "another picture and counts as sound{}",
                   clip.name, packet, *wrong.begin(),
                   before ? fmt::format("; the first that does not is frame {}",
-                                       first_told)
+                                       first_marked)
                          : ""));
 }
 
+// Cuts a packet, and checks that each wrong frame is marked as damaged.
 Verdict MarksDamageIn(Subject& subject, const ReferenceClip& clip) {
-  // Packets that others refer to, in front of which frames are shown.
+  // Packets of reference pictures that are not the first on the screen.
   for (const char* packet : {"5", "8"}) {
     const Verdict verdict = DecodeCut(subject, clip, packet);
     if (verdict.passed()) continue;
-    // Frames wait in the worker until it is known what is damaged.
+    // The worker holds frames until it knows which are damaged. A backend that
+    // overwrites held frames (frame-5) fails here for that reason, which
+    // another check reports.
     const Verdict stay =
         Examine(subject, clip, {{"bulkhead.hold-frames", "3"}}, "frame-5");
     if (stay.passed()) return verdict;
     return Verdict::NotTried("frames change while they wait for others");
   }
-  if (!HasNoEnd(clip)) return Verdict::Passed();
+  if (!IgnoresCutPackets(clip)) return Verdict::Passed();
   return Verdict::NotTried("nothing in " + clip.codec +
                            " tells that bytes of a packet are missing");
 }
@@ -99,8 +105,9 @@ Verdict MarksDamage(Subject& subject) {
   return TryEachClip(subject, MarksDamageIn);
 }
 
-// acquire_buffer has no memory after a few buffers. A backend with memory of
-// its own does not notice.
+// Makes acquire_buffer return OUT_OF_MEMORY after a few buffers. The pass must
+// end with kResourceExhausted or, with a backend that uses memory of its own,
+// with the clip.
 Verdict EndsWithoutBuffers(Subject& subject) {
   const ExaminerOptions kEnoughBuffers = {
       {"bulkhead.refuse-buffers", "1000000"}};
@@ -125,7 +132,7 @@ Verdict EndsWithoutBuffers(Subject& subject) {
     }
     if (verdict.passed() && video) verdict = CompareRestarts(*video, 0);
     if (verdict.passed()) continue;
-    const Verdict close = UnlessInClose(verdict, subject);
+    const Verdict close = BlameReopeningIfItFails(verdict, subject);
     if (close.clause() == "close-1") return close;
     const Verdict fed = Examine(subject, clip, kEnoughBuffers, "acquire-1");
     if (!fed.passed()) {
@@ -141,7 +148,8 @@ Verdict EndsWithoutBuffers(Subject& subject) {
   return Verdict::Passed();
 }
 
-// acquire_buffer has no buffers for such pictures.
+// Makes acquire_buffer refuse all pictures as unsupported: the backend then has
+// to use memory of its own.
 Verdict DecodesIntoOwnMemory(Subject& subject) {
   return Examine(subject, subject.clips().front(),
                  {{"bulkhead.without-buffers", "1"}}, "acquire-1");

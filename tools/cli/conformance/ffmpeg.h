@@ -10,21 +10,20 @@
 
 namespace bulkhead::cli {
 
-// Arguments of a program.
+// Arguments of a program, without the shell's quoting.
 using Words = std::vector<std::string>;
 
-// Returns the words of both.
+// Returns `words` followed by `others`.
 Words Joined(Words words, const Words& others);
 
-// Run the programs of FFmpeg, which share no code with a backend that is under
-// test. Return kNotFound, with the package to install, if there is no such
-// program.
+// Run the programs ffmpeg and ffprobe. Return kNotFound, with the package to
+// install, if the program is missing.
 Status RunFfmpeg(const Words& arguments);
 Status RunFfprobe(const Words& arguments);
 
-// Returns the place of what `make` makes with these programs by `recipe`. What
-// another release of the programs has made is not taken for it. Errors as of
-// KeptFiles::Get and RunFfprobe.
+// Calls KeptFiles::Get for files that `make` makes with these programs. Adds
+// the version of FFmpeg to the recipe, so that files from another version are
+// not reused. Fails like KeptFiles::Get and RunFfprobe.
 Result<std::string> KeepOfFfmpeg(const KeptFiles& kept, const std::string& name,
                                  const Words& recipe,
                                  const KeptFiles::Make& make);

@@ -13,12 +13,12 @@ class Verdict {
   enum class Kind { kPassed, kFailed, kNotTried };
 
   static Verdict Passed() { return Verdict(Kind::kPassed, "", ""); }
-  // `clause` is the id of the clause of bulkhead_backend.h that does not hold,
-  // and `words` say what happened instead.
+  // `clause` is the id of the broken clause of bulkhead_backend.h, such as
+  // "flush-1". `words` say how the backend broke it.
   static Verdict Failed(std::string clause, std::string words) {
     return Verdict(Kind::kFailed, std::move(clause), std::move(words));
   }
-  // `words` say what the check would have needed.
+  // `words` say why the check could not be made, such as a missing encoder.
   static Verdict NotTried(std::string words) {
     return Verdict(Kind::kNotTried, "", std::move(words));
   }
@@ -42,15 +42,15 @@ class Verdict {
   std::string words_;
 };
 
-// One line of the report.
+// The result of one check, as a line of the report.
 struct Finding {
   std::string check;  // "decodes h264"
-  // The clause that the check is about; the verdict's if it failed.
+  // The clause that the check tests. After a failure, the verdict's clause.
   std::string clause;
   Verdict verdict;
   double seconds = 0;
-  // The time that the backend `cpu` takes for the same, where that says
-  // something.
+  // The time that the backend `cpu` takes for the same work; nullopt if the
+  // check has no such comparison.
   std::optional<double> cpu_seconds;
 };
 

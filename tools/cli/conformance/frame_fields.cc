@@ -21,9 +21,9 @@ constexpr char kFieldList[] = "fields";
 
 using Names = std::vector<std::string_view>;
 
-// The names that ffprobe prints, in the order of their numbers: by
-// bulkhead_backend.h for the first two, code points of ITU-T H.273 for the
-// others. Numbers without a name have an empty one.
+// The names that ffprobe prints for the values of a field; the index is the
+// value. The first two are enumerations of bulkhead_backend.h, the others code
+// points of ITU-T H.273. An empty name stands for a value without a name.
 const Names kRanges = {"unknown", "tv", "pc"};
 const Names kLocations = {"unspecified", "left",       "center", "topleft",
                           "top",         "bottomleft", "bottom"};
@@ -45,6 +45,7 @@ bool IsOneOf(const std::string& codec, const Names& codecs) {
   return std::find(codecs.begin(), codecs.end(), codec) != codecs.end();
 }
 
+// Returns the value that has this name, as text.
 std::optional<std::string> NumberOf(const std::string& name,
                                     const Names& names) {
   const auto found = std::find(names.begin(), names.end(), name);
@@ -52,32 +53,32 @@ std::optional<std::string> NumberOf(const std::string& name,
   return fmt::format("{}", found - names.begin());
 }
 
-// What ffprobe prints of a frame, by its names.
-using Told = std::map<std::string, std::string>;
+// The fields of one frame that ffprobe prints: values by key.
+using FrameFields = std::map<std::string, std::string>;
 
-// Reads "key=value|key=value", one line for each frame.
-std::vector<Told> ReadTold(const std::string& path) {
-  std::vector<Told> frames;
+// Reads ffprobe's output: "key=value|key=value", one line for each frame.
+std::vector<FrameFields> ReadFrameFields(const std::string& path) {
+  std::vector<FrameFields> frames;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    Told frame;
+    FrameFields frame;
     std::istringstream words(line);
     for (std::string word; std::getline(words, word, '|');) {
       const size_t equals = word.find('=');
       if (equals == std::string::npos) continue;
       frame[word.substr(0, equals)] = word.substr(equals + 1);
     }
-    // ffprobe ends a frame with side data with a line of its own.
+    // After a frame with side data, ffprobe prints an empty line.
     if (!frame.empty()) frames.push_back(std::move(frame));
   }
   return frames;
 }
 
-// Returns what all frames have under a key, or nullopt if they differ.
-std::optional<std::string> Same(const std::vector<Told>& frames,
+// Returns the value of `key` if all frames have the same value, else nullopt.
+std::optional<std::string> Same(const std::vector<FrameFields>& frames,
                                 const std::string& key) {
   std::optional<std::string> value;
-  for (const Told& frame : frames) {
+  for (const FrameFields& frame : frames) {
     const auto found = frame.find(key);
     if (found == frame.end() || found->second == "N/A") return std::nullopt;
     if (value && *value != found->second) return std::nullopt;
@@ -109,21 +110,25 @@ Result<std::string> ReadFields(const ReferenceClip& clip, Fields which,
                                                  clip.path}))
                          .WithContext(clip.path);
                    }));
-  const std::vector<Told> frames = ReadTold(place + "/" + kFieldList);
+  const std::vector<FrameFields> frames =
+      ReadFrameFields(place + "/" + kFieldList);
   std::string fields;
   const auto add = [&](const char* field,
                        const std::optional<std::string>& value) {
     if (value) fields += fmt::format(" {}={}", field, *value);
   };
-  // `also` is allowed too.
+  // Adds the number of the value that ffprobe prints by name. `also` is another
+  // allowed value, if it is not empty.
   const auto add_number = [&](const char* field, const Names& names,
                               const std::string& also) {
     auto number = NumberOf(Same(frames, field).value_or(""), names);
     if (number && !also.empty() && *number != also) *number += "|" + also;
     add(field, number);
   };
-  // ffprobe also says what the container alone declares, which a backend need
-  // not repeat.
+  // ffprobe also prints values that only the container declares, which a
+  // backend does not see. In clips that MakeClip made with these codecs, the
+  // bitstream declares the values, too. For other clips, "unknown" is allowed
+  // as well: 0 for a range, 2 for the other colour fields.
   const Names colored = {"h264", "hevc", "av1"};
   const Names with_aspect = {"h264",  "hevc",       "av1",
                              "mpeg4", "mpeg1video", "mpeg2video"};

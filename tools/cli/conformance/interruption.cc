@@ -15,10 +15,11 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM};
 
-// The end of a pipe to which the handler writes the signal; 0 ends the thread.
+// The write end of the pipe. The handler writes the number of the signal, the
+// destructor 0, which ends the thread.
 volatile sig_atomic_t write_end = -1;
 
-void Tell(int signal) {
+void WriteToPipe(int signal) {
   const int saved = errno;
   const auto number = static_cast<unsigned char>(signal);
   (void)!write(write_end, &number, 1);
@@ -41,13 +42,13 @@ Interruption::Interruption(std::string directory)
   read_end_ = ends[0];
   write_end = ends[1];
   thread_ = std::thread([this] { Wait(); });
-  Handle(Tell);
+  Handle(WriteToPipe);
 }
 
 Interruption::~Interruption() {
   if (!thread_.joinable()) return;
   Handle(SIG_DFL);
-  Tell(0);
+  WriteToPipe(0);
   thread_.join();
   close(write_end);
   close(read_end_);
@@ -58,7 +59,8 @@ void Interruption::Wait() const {
   while (read(read_end_, &signal, 1) < 0 && errno == EINTR) {
   }
   if (signal == 0) return;
-  // A check that goes on may make a file meanwhile.
+  // Repeated, because a running check may create a file while the directory is
+  // removed.
   constexpr int kTimes = 3;
   for (int i = 0; i < kTimes; ++i) {
     std::error_code ignored;

@@ -6,9 +6,10 @@
 
 namespace bulkhead::cli {
 
-// Removes a directory when SIGINT or SIGTERM ends the program, as ^C does, and
-// then lets the signal end it. A thread waits for the signal, so that checks
-// may take as long as they need. There is one at a time.
+// Removes a directory when SIGINT (^C) or SIGTERM arrives, and then lets the
+// signal end the program. The signal handler only writes to a pipe. A thread of
+// this object reads the pipe and removes the directory, even while the main
+// thread is in a long check. The process must have at most one such object.
 class Interruption {
  public:
   explicit Interruption(std::string directory);

@@ -39,7 +39,8 @@ std::string DigestOf(const std::string& text) {
                  digest);
 }
 
-// Returns the recipe, and the digest and the name of each file of a place.
+// Returns the text of a stamp: the recipe, and the digest and name of each file
+// in `place`.
 std::string StampOf(const std::string& recipe, const fs::path& place) {
   std::set<std::string> files;
   std::error_code error;
@@ -68,8 +69,8 @@ Status WriteStamp(const fs::path& place, const std::string& recipe) {
   return file ? Status() : CannotWrite(path, LastError());
 }
 
-// Holds back other runs until the descriptor is closed, which the kernel does
-// for a run that is killed.
+// Locks the directory until the descriptor is closed, which the kernel does if
+// this process is killed. Waits while another run holds the lock.
 Result<ipc::UniqueFd> Lock(const fs::path& directory) {
   ipc::UniqueFd lock(
       open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -80,8 +81,10 @@ Result<ipc::UniqueFd> Lock(const fs::path& directory) {
   return lock;
 }
 
-// Makes the files in a place that no other run has, not even a child of one
-// that was killed, and lets them appear at once.
+// Makes the files in a new directory with a random name, and renames it to
+// `made` when they are complete. The random name matters although the caller
+// holds the lock: an ffmpeg process of a killed run may still be writing to the
+// directory of that run.
 Status MakeAt(const fs::path& made, const std::string& recipe,
               const KeptFiles::Make& make) {
   std::string place = made.parent_path() / "making-XXXXXX";

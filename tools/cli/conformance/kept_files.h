@@ -8,7 +8,8 @@
 
 namespace bulkhead::cli {
 
-// Files that a program makes slowly, in a directory that may outlast the run.
+// A cache of files that take long to make, in a directory that may outlast the
+// run.
 //
 //     KeptFiles kept(directory);
 //     const auto place = kept.Get("clip", "ffmpeg 5.1: -i ...",
@@ -16,22 +17,23 @@ namespace bulkhead::cli {
 //                                   return MakeClip(place + "/clip.mp4");
 //                                 });
 //
-// Each recipe has a place of its own, so that another recipe, or another
-// release of the program, never finds files that it would not have made. A
-// stamp is written when all is made: it has the recipe and a digest of each
-// file, and files that are unfinished or were changed since are made anew. Runs
-// that want the same files at once wait for the first of them.
+// The recipe is the key of the cache: a text with all that the files depend on,
+// such as the arguments and the release of the program that makes them. Each
+// recipe has a subdirectory of its own. When all files are made, Get() writes a
+// stamp with the recipe and a digest of each file. Files without a stamp, or
+// with other digests, are made again. A lock lets one process at a time make or
+// check the files of a recipe.
 class KeptFiles {
  public:
-  // Makes files in a directory that is there and empty.
+  // Makes the files in `place`, an existing empty directory.
   using Make = std::function<Status(const std::string& place)>;
 
   explicit KeptFiles(std::string directory)
       : directory_(std::move(directory)) {}
 
-  // Returns the place of what `make` makes by the recipe: all that the files
-  // depend on, in words. Returns the failure of `make`, of which nothing is
-  // kept, and kInvalidArgument if the directory cannot be written.
+  // Returns the directory with the files of `recipe`. Calls `make` before if
+  // the files are missing. If `make` fails, removes its files and returns its
+  // error. Returns kInvalidArgument if the directory cannot be written.
   Result<std::string> Get(const std::string& name, const std::string& recipe,
                           const Make& make) const;
 

@@ -21,7 +21,7 @@ namespace bulkhead::cli {
 namespace {
 
 constexpr int kFrames = 30;
-// Names of files beside a clip: what the programs of FFmpeg say of it.
+// Names of the files with the output of FFmpeg's programs for a clip.
 constexpr char kFrameList[] = "framemd5";
 constexpr char kStreamList[] = "stream";
 constexpr char kSampleFile[] = "f32";
@@ -41,8 +41,8 @@ struct Recipe {
   std::vector<const char*> options;
 };
 
-// Codecs without macroblocks of fixed size can have an odd size, and two fields
-// an even number of rows each.
+// An odd size tests the most, but only some codecs and formats can have one.
+// Interlaced pictures have two fields with an even number of rows each.
 constexpr Size kEven = {322, 182};
 constexpr Size kOdd = {321, 181};
 constexpr Size kFields = {322, 184};
@@ -65,7 +65,8 @@ const std::vector<Recipe>& Recipes() {
        kFields,
        {"-c:v", "libx264", "-bf", "2", "-g", "10", "-flags", "+ildct+ilme",
         "-top", "1"}},
-      // Without the lengths that say in MP4 and Matroska where a slice ends.
+      // MPEG-TS carries NAL units with start codes, where MP4 and Matroska
+      // have their lengths.
       {"h264 of 10 bits",
        "h264",
        "ts",
@@ -172,7 +173,7 @@ const std::vector<Recipe>& Recipes() {
   return recipes;
 }
 
-// Returns the fields of a line that are separated by commas.
+// Returns the fields of a line, which are separated by commas.
 std::vector<std::string> FieldsOf(const std::string& line) {
   std::vector<std::string> fields;
   std::istringstream words(line);
@@ -182,8 +183,8 @@ std::vector<std::string> FieldsOf(const std::string& line) {
   return fields;
 }
 
-// Reads the lines of ffmpeg's framemd5: "stream, dts, pts, duration, size,
-// md5".
+// Reads the output of ffmpeg's muxer framemd5, whose lines are "stream, dts,
+// pts, duration, size, md5".
 Status ReadFrames(const std::string& path, ReferenceClip& clip) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -211,8 +212,8 @@ Status ReadFrames(const std::string& path, ReferenceClip& clip) {
 }
 
 // Returns whether the components of a pixel format of ffmpeg have more than 8
-// bits. Their names end with the order of bytes, as do packed RGB's with
-// less.
+// bits. The names of such formats end with "le" or "be"; so do the names of
+// packed RGB with fewer bits, such as rgb565le.
 bool IsDeep(const std::string& pixel_format) {
   if (!pixel_format.ends_with("le") && !pixel_format.ends_with("be")) {
     return false;
@@ -224,8 +225,8 @@ bool IsDeep(const std::string& pixel_format) {
   });
 }
 
-// Reads the codec and the pixel format of the first video stream from what
-// ffprobe wrote.
+// Reads the codec and the pixel format of the first video stream from the file
+// `list`, which ffprobe wrote.
 Status ReadStream(const std::string& list, ReferenceClip& clip) {
   std::ifstream file(list);
   std::string line;
@@ -239,8 +240,8 @@ Status ReadStream(const std::string& list, ReferenceClip& clip) {
   return {};
 }
 
-// Returns how ffmpeg decodes a clip for the comparison. The timestamps are to
-// be the container's, ticks and all.
+// Returns the arguments with which ffmpeg decodes a clip for the comparison.
+// They keep all frames and the container's timestamps in its own time base.
 Words DecodingOf(const ReferenceClip& clip) {
   return {"-map",        "0:v:0",    "-fps_mode",
           "passthrough", "-copyts",  "-enc_time_base",
@@ -248,7 +249,8 @@ Words DecodingOf(const ReferenceClip& clip) {
           "-f",          "framemd5"};
 }
 
-// Returns what sets a file of the user apart from others.
+// Returns a text that identifies a file of the user and its present contents:
+// path, size and time of the last change.
 Result<std::string> IdentityOf(const std::string& path) {
   std::error_code error;
   const uintmax_t bytes = std::filesystem::file_size(path, error);
@@ -258,9 +260,9 @@ Result<std::string> IdentityOf(const std::string& path) {
                      bytes, changed.time_since_epoch().count());
 }
 
-// Makes a file with an encoder of ffmpeg, and `decoded` beside it, which is
-// what ffmpeg decodes from it. Returns their place; kUnsupported, with the
-// words of `refusal`, if ffmpeg makes no such file.
+// Makes `file` with the arguments `making` of ffmpeg, decodes it with the
+// arguments `decoding` to a file called `decoded`, and returns the directory of
+// both. Returns kUnsupported with the text `refusal` if ffmpeg cannot make it.
 Result<std::string> Encode(const KeptFiles& kept, const std::string& file,
                            const Words& making, const Words& decoding,
                            const std::string& decoded,
@@ -330,6 +332,7 @@ const Recipe* RecipeOf(const std::string& name) {
   return recipe == Recipes().end() ? nullptr : &*recipe;
 }
 
+// Makes the clip of a recipe with the given size and number of frames.
 Result<ReferenceClip> Make(const std::string& name, const Size& size,
                            int frames, const KeptFiles& kept) {
   const Recipe* const recipe = RecipeOf(name);
@@ -340,7 +343,7 @@ Result<ReferenceClip> Make(const std::string& name, const Size& size,
   std::string file =
       fmt::format("{}_{}x{}.{}", name, width, height, recipe->container);
   std::replace(file.begin(), file.end(), ' ', '_');
-  // The source has pictures of even sizes only.
+  // testsrc2 makes pictures of even sizes only, which are cropped.
   Words making = {
       "-f",
       "lavfi",
@@ -391,7 +394,7 @@ Result<ReferenceClip> MakeClipOfSize(const std::string& codec, uint32_t width,
 Result<ReferenceSound> MakeSound(const std::string& encoder,
                                  const std::string& file,
                                  const KeptFiles& kept) {
-  // Two tones, so that no channel stands for the other.
+  // The channels have different tones, so that swapped channels are noticed.
   const Words making = {
       "-f",   "lavfi",
       "-i",   "aevalsrc=sin(440*2*PI*t)/4|sin(660*2*PI*t)/3:s=48000:d=1",

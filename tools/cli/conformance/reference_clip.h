@@ -13,77 +13,81 @@
 
 namespace bulkhead::cli {
 
-// A file with one video stream and what the ffmpeg program, which shares no
-// code with a backend that is under test, says of its frames.
+// A file with one video stream, and the frames that the ffmpeg program decodes
+// from it. ffmpeg shares no code with the backend under test.
 struct ReferenceClip {
   struct Frame {
-    std::optional<int64_t> pts;  // in ticks of the stream's time base
-    std::string md5;  // of the picture as packed RGB, of 16 bits if `deep`
+    std::optional<int64_t> pts;  // In ticks of the stream's time base.
+    // The MD5 of the picture as packed RGB. A component has 16 bits if the clip
+    // is `deep`, else 8.
+    std::string md5;
   };
 
   std::string name;  // "h264", or the name of the file
   std::string codec;
   std::string pixel_format;
   std::string path;
-  // Differs from the identity of each other clip.
+  // A text that differs between any two clips. It is part of the recipe
+  // (kept_files.h) of files that are made from the clip.
   std::string identity;
-  bool made = false;  // by MakeClip; no file of --media
-  // The components have more than 8 bits. Frames are then compared as float32,
-  // which is 16 bits of ffmpeg's RGB.
+  bool made = false;  // Made by MakeClip, not a file of --media.
+  // The components have more than 8 bits. Checks then ask for float32, and
+  // compare with ffmpeg's RGB of 16 bits.
   bool deep = false;
   uint32_t width = 0;
   uint32_t height = 0;
   std::vector<Frame> frames;
 };
 
-// Reads the frames of a file with the ffmpeg program, whose answers are kept.
-// Returns kNotFound, with the package to install, if there is no such program,
-// and kBadInput if it cannot read the file.
+// Reads the frames of a file with the ffmpeg program. `kept` caches the result.
+// Returns kNotFound, with the package to install, if ffmpeg is missing, and
+// kBadInput if ffmpeg cannot read the file.
 Result<ReferenceClip> ReadReference(const std::string& path,
                                     const std::string& name,
                                     const KeptFiles& kept);
 
 // A clip that MakeClip can make.
 struct ClipName {
-  std::string name;  // the codec's, for its plainest clip; "vp9 of 10 bits"
+  std::string name;  // "vp9", or a variant: "vp9 of 10 bits"
   std::string codec;
 };
 std::vector<ClipName> NamesOfClips();
-// Makes a small clip, unless it is kept, with frames that refer to each other
-// and several keyframes where the codec has such. Errors as of ReadReference;
-// kUnsupported if this ffmpeg has no encoder for it.
+// Makes a small clip, or takes it from `kept`. It has inter-coded frames and
+// several keyframes if the codec has both. Fails like ReadReference;
+// kUnsupported if this ffmpeg has no encoder for the clip.
 Result<ReferenceClip> MakeClip(const std::string& name, const KeptFiles& kept);
 
-// Makes a plain clip of a codec with three pictures of another size. Errors as
-// of MakeClip.
+// Makes a clip of three pictures of the given size. Fails like MakeClip.
 Result<ReferenceClip> MakeClipOfSize(const std::string& codec, uint32_t width,
                                      uint32_t height, const KeptFiles& kept);
-// Returns the pixel format of which MakeClip makes a clip; an empty text if
-// there is no such clip.
+// Returns the pixel format of the clip that MakeClip makes for `name`. Returns
+// an empty text if MakeClip knows no such clip.
 std::string PixelFormatOf(const std::string& name);
 
+// A choice of fields of bulkhead_frame.
 enum class Fields {
-  // Those that the codec's own bitstream or the packets have.
+  // The fields whose values the codec's bitstream or the packets determine.
   kCertain,
-  // Those of the colours too, for frames whose pictures are wrong: one that is
-  // neither unknown nor what ffprobe prints is then the cause.
+  // The fields of kCertain and those that describe colours. Used to explain
+  // wrong pixels: the cause is a colour field whose value is neither "unknown"
+  // nor ffprobe's value.
   kColors,
 };
 
-// Returns the fields of bulkhead_frame that ffprobe prints of all frames of a
-// clip alike, as words "color_space=1|2" for what is allowed, with a space
-// before each. Errors as of ReadReference.
+// Returns the values that ffprobe allows for fields of a clip's frames:
+// " color_space=1|2 color_range=1". Each field begins with a space. Leaves out
+// fields whose value differs between frames. Fails like ReadReference.
 Result<std::string> ReadFields(const ReferenceClip& clip, Fields which,
                                const KeptFiles& kept);
 
-// A file of sound and the samples that ffmpeg decodes from it: the numbers of
-// all channels, sample by sample.
+// An audio file and the samples that ffmpeg decodes from it, with interleaved
+// channels.
 struct ReferenceSound {
   std::string path;
   std::vector<float> samples;
 };
-// Makes a second of sound with an encoder of ffmpeg, in a file of this name,
-// unless it is kept. Errors as of MakeClip.
+// Makes one second of audio with an encoder of ffmpeg, in a file called `file`,
+// or takes it from `kept`. Fails like MakeClip.
 Result<ReferenceSound> MakeSound(const std::string& encoder,
                                  const std::string& file,
                                  const KeptFiles& kept);

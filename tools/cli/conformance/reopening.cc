@@ -5,29 +5,29 @@
 
 namespace bulkhead::cli {
 
-Verdict OfClose(const Verdict& verdict) {
+Verdict BlameReopening(const Verdict& verdict) {
   return verdict.clause() == "life-5"
              ? Verdict::Failed("close-1", verdict.words())
              : verdict;
 }
 
-Verdict BeginsAnew(Subject& subject, const ReferenceClip& clip) {
+Verdict TryReopening(Subject& subject, const ReferenceClip& clip) {
   const auto host = subject.SharedHost();
   if (!host) return FailedBy(host.error(), "life-1");
   auto video = subject.Open(**host, clip);
   if (!video) return FailedBy(video.error(), "open-1");
   const auto first = video->Next();
-  if (!first) return OfClose(FailedBy(first.error(), "close-1"));
+  if (!first) return BlameReopening(FailedBy(first.error(), "close-1"));
   video->Rewind();
   Verdict verdict = CompareRest(*video, clip, 0, "close-1");
   if (verdict.passed()) verdict = CompareRestarts(*video, 0);
-  return OfClose(verdict);
+  return BlameReopening(verdict);
 }
 
-Verdict UnlessInClose(const Verdict& verdict, Subject& subject) {
+Verdict BlameReopeningIfItFails(const Verdict& verdict, Subject& subject) {
   if (verdict.clause() != "life-5") return verdict;
   subject.ForgetHost();
-  const Verdict anew = BeginsAnew(subject, subject.clips().front());
+  const Verdict anew = TryReopening(subject, subject.clips().front());
   return anew.clause() == "close-1"
              ? Verdict::Failed("close-1", verdict.words())
              : verdict;

@@ -9,17 +9,22 @@
 
 namespace bulkhead::cli {
 
-// Decodes a stream that begins anew, in a decoder that was opened after another
-// one was closed. A process that ends here, though it decodes the clip once, is
-// against close-1.
-Verdict BeginsAnew(Subject& subject, const ReferenceClip& clip);
+// Functions that decide which clause is broken when a worker dies: close-1 if
+// the cause is that the vendor's decoder is closed and opened again, and life-5
+// for any other cause.
 
-// Returns a verdict about a process that ended (life-5) as one against close-1
-// if it ends wherever a decoder is closed.
-Verdict UnlessInClose(const Verdict& verdict, Subject& subject);
+// Decodes a frame, rewinds, and then compares the whole clip. To rewind, the
+// worker closes the decoder and opens another one. If the worker dies then, the
+// verdict names close-1. The device must have decoded the clip once before.
+Verdict TryReopening(Subject& subject, const ReferenceClip& clip);
 
-// Returns `verdict`, in which life-5 stands for close-1: nothing but a decoder
-// that is closed and opened again is new in what was tried.
-Verdict OfClose(const Verdict& verdict);
+// If the clause of `verdict` is life-5, and TryReopening() with the first clip
+// fails with close-1, returns `verdict` with the clause close-1. In all other
+// cases, returns `verdict` as it is.
+Verdict BlameReopeningIfItFails(const Verdict& verdict, Subject& subject);
+
+// Returns `verdict` with the clause close-1 instead of life-5. For a check that
+// repeats a passed check and, in addition, closes and reopens the decoder.
+Verdict BlameReopening(const Verdict& verdict);
 
 }  // namespace bulkhead::cli

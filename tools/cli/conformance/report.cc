@@ -40,8 +40,8 @@ int64_t Count(const std::vector<Finding>& findings, Kind kind) {
       [kind](const Finding& each) { return each.verdict.kind() == kind; });
 }
 
-// Returns `text` for an attribute or the content of an element. Backends wrote
-// parts of it, so there may be any bytes in it.
+// Escapes `text` for an attribute or the content of an XML element. Backends
+// wrote parts of the text, so it may contain any bytes.
 std::string Escaped(std::string_view text) {
   std::string escaped;
   std::string printable = Printable(text);
@@ -72,6 +72,7 @@ std::string Escaped(std::string_view text) {
   return escaped;
 }
 
+// Returns a finding as an element <testcase> of JUnit.
 std::string Testcase(const std::string& backend, const Finding& finding) {
   std::string text = fmt::format(
       "  <testcase classname=\"{}\" name=\"{} [{}]\" time=\"{:.3f}\"",

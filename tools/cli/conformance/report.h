@@ -15,15 +15,16 @@ namespace bulkhead::cli {
 
 // Returns the lines about one finding, for people.
 std::string DescribeFinding(const Finding& finding);
-// Returns the lines about the backend that go before the findings.
+// Returns the lines about the backend, which precede the findings.
 std::string DescribeSubject(const Subject& subject);
-// Returns the line that goes after them: "18 passed, 1 failed, 3 not tried".
+// Returns the last line of the report: "18 passed, 1 failed, 3 not tried".
 std::string Summarize(const std::vector<Finding>& findings);
 
+// Returns the report for --json.
 nlohmann::ordered_json FactsOf(const Subject& subject,
                                const std::vector<Finding>& findings);
 
-// Writes the findings as the XML of JUnit, which continuous integration reads,
+// Writes the findings as JUnit XML, which continuous integration systems read,
 // and closes the output.
 Status WriteJunit(const Subject& subject, const std::vector<Finding>& findings,
                   Output& output);

@@ -11,7 +11,7 @@
 namespace bulkhead::cli {
 namespace {
 
-// Returns the name of a device without its index: "acme/npu:1" is "acme/npu".
+// Returns the name of a device without its index: "acme/npu" for "acme/npu:1".
 std::string WithoutIndex(const std::string& device) {
   return device.substr(0, device.find(':'));
 }
@@ -31,6 +31,7 @@ Subject::Subject(HostOptions options, const ConformanceRequest& request,
 Result<std::unique_ptr<Subject>> Subject::Make(
     const GlobalOptions& global, const ConformanceRequest& request) {
   HostOptions options = HostOptionsFrom(global);
+  // The variables that hide backends from applications do not apply here.
   options.autoload = true;
   options.backends_disable.emplace();
   const auto directory = std::make_shared<const TemporaryDirectory>();

@@ -19,8 +19,8 @@ namespace bulkhead::cli {
 struct ConformanceRequest {
   std::string backend;  // the name of the entry point
   std::string device;   // empty: the first device of the backend
-  std::string media;    // a directory with files to decode too; may be empty
-  std::string clips;    // the directory that keeps clips; empty: none does
+  std::string media;    // a directory with more files to decode; empty: none
+  std::string clips;    // the directory for made clips; empty: a temporary one
 };
 
 // The backend that is checked, and the clips to check it with.
@@ -29,54 +29,57 @@ struct ConformanceRequest {
 //     ASSIGN_OR_RETURN(auto host, subject->NewHost());
 //     auto video = subject->Open(*host, clip);
 //
-// Each Host has records of its own that are thrown away, so that no check sees
-// the failures of another, and nothing that a check provokes counts against the
-// backend in production. Used by one thread.
+// Each Host has a temporary state directory of its own. So no check sees the
+// failures of another, and nothing that a check provokes counts against the
+// backend in production. Not thread-safe.
 class Subject {
  public:
   using Change = std::function<void(HostOptions&)>;
 
-  // Finds the backend, without starting it. kNotFound, with the backends that
-  // there are, if there is none of that name; kInvalidArgument if it has no
-  // such device.
+  // Finds the backend, without starting it. Returns kNotFound, with the names
+  // of all backends, if no backend has the name; kInvalidArgument if the
+  // backend has no such device.
   static Result<std::unique_ptr<Subject>> Make(
       const GlobalOptions& global, const ConformanceRequest& request);
 
   // Returns a Host that uses this backend and no other; `change` changes its
   // options.
   Result<std::unique_ptr<Host>> NewHost(const Change& change = {});
-  // Returns a Host with the usual options, the same for many checks: a start of
-  // the backend takes longer than most of them.
+  // Returns a Host with the usual options, which this object owns. Checks share
+  // it, because starting the backend takes longer than most checks.
   Result<Host*> SharedHost();
-  // Returns the backend `cpu`, the reference, with a Host of its own; the same
-  // for all checks.
+  // Returns a Subject for the reference backend `cpu`, with a Host of its own.
+  // This object owns it; all checks share it.
   Result<Subject*> Reference();
-  // Lets the next checks have a new Host, since this one has seen a failure.
+  // Destroys the shared Host after a failure. The next check makes a new Host.
   void ForgetHost() { shared_.reset(); }
-  // Opens a clip on the device, with the numbers that its frames are compared
-  // in.
+  // Opens a clip on the device, with float32 output for a deep clip
+  // (ReferenceClip::deep).
   Result<VideoDecoder> Open(Host& host, const ReferenceClip& clip,
                             VideoOptions options = {}) const;
 
-  // The backend as `host` knows it now.
+  // Returns the backend as `host` knows it now.
   Result<BackendInfo> Describe(Host& host) const;
 
   const BackendInfo& backend() const { return backend_; }
-  // The device that is checked, with its index once the backend has run.
+  // The device that is checked. If the user omitted the index, SetCounted()
+  // adds it: "acme" becomes "acme:0".
   const std::string& device() const { return device_; }
-  // Takes the devices that the backend counted when it ran.
+  // Stores the description of the backend. Called after the first start, when
+  // the backend has counted its devices.
   void SetCounted(const BackendInfo& backend);
   // Returns whether the device is among those that were counted.
   bool has_device() const;
 
-  // A directory for the files of checks.
+  // A temporary directory for the files of checks.
   const std::string& scratch() const { return directory_->path(); }
   const std::string& media() const { return media_; }
-  // Clips and what ffmpeg says of them: kept for other runs if the user wants.
+  // The cache of made clips and of ffmpeg's frames. It outlasts the run if the
+  // user named a directory for it.
   const KeptFiles& kept() const { return kept_; }
 
-  // The clips that the device has decoded. The first is used where one is
-  // enough.
+  // The clips that the device has decoded correctly. Checks that need a single
+  // clip use the first.
   const std::vector<ReferenceClip>& clips() const { return clips_; }
   void AddClip(ReferenceClip clip) { clips_.push_back(std::move(clip)); }
 
@@ -92,11 +95,11 @@ class Subject {
   const std::string media_;
   std::string device_;
   BackendInfo backend_;
-  // That of the reference too.
+  // Shared with reference_.
   const std::shared_ptr<const TemporaryDirectory> directory_;
   const KeptFiles kept_;
   std::vector<ReferenceClip> clips_;
-  int hosts_ = 0;  // that were made
+  int hosts_ = 0;  // The number of Hosts made so far.
   std::unique_ptr<Host> shared_;
   std::unique_ptr<Subject> reference_;
 };

@@ -6,13 +6,14 @@
 
 namespace bulkhead::cli {
 
-// Holds the memory and the threads that a process uses, by /proc.
+// The memory and the threads of a process, from /proc.
 struct Usage {
-  uint64_t memory_kib = 0;  // private memory that is not of a file
+  uint64_t memory_kib = 0;  // private anonymous memory (RssAnon)
   uint64_t threads = 0;
 };
 
-// Returns nullopt if the process is gone or cannot be seen.
+// Returns the usage of the process `pid`; nullopt if it is gone or cannot be
+// seen.
 std::optional<Usage> UsageOf(int pid);
 
 }  // namespace bulkhead::cli

@@ -24,8 +24,9 @@ std::string DescribeNumbers(const char* what, uint64_t first, uint64_t last) {
              : fmt::format("{}s {} to {} are damaged", what, first, last);
 }
 
-// Returns what showed the damage, of the first of `several` frames or packets,
-// and what was said of it.
+// Returns the cause of damage: the sign that showed it, and the message of the
+// library or backend about it. For `several` frames, it is the cause of the
+// first.
 std::string DescribeCause(DamageSign sign, bool several,
                           const std::string& says) {
   std::string text =
@@ -39,7 +40,7 @@ std::string DescribeCause(DamageSign sign, bool several,
 template <typename Damage>
 std::vector<std::string> NotesOf(std::string file,
                                  const std::vector<Damage>& damage) {
-  // A line for each note, whatever the name of the file.
+  // A line feed in the name of the file must not break a note into two lines.
   std::replace(file.begin(), file.end(), '\n', '?');
   std::vector<std::string> lines;
   size_t more = 0;

@@ -15,7 +15,7 @@
 namespace bulkhead::cli {
 namespace {
 
-// The length of one request, in seconds: 25 MB for 8 channels at 96 kHz.
+// The length of one request in seconds. 8 channels at 96 kHz need 25 MB.
 constexpr double kSecondsAtOnce = 8;
 
 // Returns the number of seconds to decode, if known.
@@ -31,7 +31,8 @@ std::optional<uint64_t> SecondsOf(const AudioMetadata& metadata,
   return static_cast<uint64_t>(end - begin);
 }
 
-// `writer` is null where no output is wanted.
+// Decodes the chosen range piece by piece and writes it. `writer` is null for
+// --format null.
 Status WriteAll(AudioDecoder& audio, const DecodeJob& job, SampleWriter* writer,
                 Progress& progress) {
   const TimeRange times = job.times.value_or(TimeRange());
@@ -40,7 +41,8 @@ Status WriteAll(AudioDecoder& audio, const DecodeJob& job, SampleWriter* writer,
   const double stop =
       times.stop.value_or(std::numeric_limits<double>::infinity());
   if (stop <= begin) {
-    // The error names what was asked for.
+    // The whole range is before the stream. The library's error for such a
+    // range names the range that the user asked for.
     constexpr double kEver = -std::numeric_limits<double>::infinity();
     const auto none =
         audio.SamplesPlayedInRange(times.start.value_or(kEver), stop);
@@ -48,13 +50,14 @@ Status WriteAll(AudioDecoder& audio, const DecodeJob& job, SampleWriter* writer,
   }
   bool any = false;
   for (int i = 0;; ++i) {
-    // A product, not a running sum: each stop equals the next start exactly,
-    // and rounding errors do not add up.
+    // A product instead of a running sum: each stop equals the next start
+    // exactly, and rounding errors do not add up.
     const double from = start + i * kSecondsAtOnce;
     if (any && from >= stop) break;
     const double to = std::min(start + (i + 1) * kSecondsAtOnce, stop);
     Result<AudioSamples> samples = audio.SamplesPlayedInRange(from, to);
     if (!samples) {
+      // After the first piece, kOutOfRange means the end of the stream.
       if (any && samples.error().code() == Code::kOutOfRange) break;
       return samples.error();
     }
@@ -76,8 +79,8 @@ FileOutcome DecodeAudio(Host& host, const DecodeJob& job,
   if (!source) return Failure(source.error());
   Result<AudioDecoder> audio = host.OpenAudio(*source, *job.audio);
   if (!audio) return Failure(audio.error());
-  // Opens the output after the input, so that a missing input does not truncate
-  // an existing output.
+  // The output is opened after the input, so that a missing input does not
+  // truncate an existing output.
   std::unique_ptr<Output> output;
   std::optional<SampleWriter> writer;
   if (job.format != "null") {
@@ -101,7 +104,8 @@ FileOutcome DecodeAudio(Host& host, const DecodeJob& job,
   outcome.damaged_samples = audio->damage();
   outcome.reader_gone = output != nullptr && output->reader_gone();
   outcome.seconds = progress.seconds();
-  // Flushes the samples decoded before the failure; the first error counts.
+  // Flushes the samples decoded before a failure. The status keeps that
+  // failure, so an error of Close() is dropped.
   if (output != nullptr && !outcome.status.ok() && !outcome.reader_gone) {
     (void)output->Close();
   }

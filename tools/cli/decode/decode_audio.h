@@ -8,9 +8,9 @@
 
 namespace bulkhead::cli {
 
-// Decodes and writes the audio stream of one file, some seconds at a time, like
-// DecodeFile does the video stream. `job.audio` must be set. The outcome counts
-// no frames.
+// Opens, decodes and writes the audio stream of one file, some seconds at a
+// time. Resembles DecodeFile, which does the same with the video stream.
+// `job.audio` must be set. `frames` of the outcome stays 0.
 FileOutcome DecodeAudio(Host& host, const DecodeJob& job,
                         Progress::Shown shown);
 

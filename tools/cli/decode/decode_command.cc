@@ -89,7 +89,9 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
   Progress::Shown shown = Progress::Shown::kOnTerminals;
   if (options.progress) shown = Progress::Shown::kAlways;
   if (global.quiet) shown = Progress::Shown::kNever;
-  const bool told = !global.quiet && (StderrIsTerminal() || options.progress);
+  // A person sees stderr, and gets a summary of each file.
+  const bool watched =
+      !global.quiet && (StderrIsTerminal() || options.progress);
   int exit_code = 0;
   FileOutcome sum;
   std::vector<std::string> failed;
@@ -111,7 +113,8 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
       continue;
     }
     if (global.quiet) continue;
-    if (job.several ? told : told || job.format == "null") {
+    // The summary is the only output of a single file with --format null.
+    if (watched || (!job.several && job.format == "null")) {
       Say((job.several ? job.file + ": " : "") +
           DescribeWork(outcome, options.audio));
     }

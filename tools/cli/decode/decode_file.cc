@@ -25,6 +25,8 @@ bool IsNative(const DecodeJob& job) {
   return job.video.output_format == OutputFormat::kNative;
 }
 
+// Returns the writer for the job's format. `output` is null if the format has
+// no common output file.
 std::unique_ptr<FrameWriter> MakeWriter(const DecodeJob& job,
                                         const VideoMetadata& metadata,
                                         Output* output) {
@@ -33,7 +35,7 @@ std::unique_ptr<FrameWriter> MakeWriter(const DecodeJob& job,
     return std::make_unique<RawvideoWriter>(*output);
   }
   if (job.format == "y4m" && IsNative(job)) {
-    // ffmpeg counts in the rate that all timestamps fit.
+    // Like ffmpeg, y4m gets the lowest rate that all timestamps fit.
     const Ratio rate = metadata.base_frame_rate.denominator > 0
                            ? metadata.base_frame_rate
                            : metadata.average_frame_rate;
@@ -68,10 +70,10 @@ std::unique_ptr<FrameWriter> MakeWriter(const DecodeJob& job,
   return std::make_unique<Framemd5Writer>(stream, *output);
 }
 
-// What a pass through the whole stream has delivered.
+// Facts about the frames that DecodeAll() has received.
 struct Pass {
-  uint64_t damaged = 0;  // frames
-  std::optional<double> end_seconds;
+  uint64_t damaged = 0;               // The number of damaged frames.
+  std::optional<double> end_seconds;  // The latest end of a frame.
 };
 
 Status DecodeAll(VideoDecoder& video, FrameWriter& writer, Progress& progress,
@@ -92,6 +94,7 @@ Status DecodeAll(VideoDecoder& video, FrameWriter& writer, Progress& progress,
   }
 }
 
+// Decodes and writes frame `index`, or leaves it out by `on_corrupt`.
 Status DecodeOne(VideoDecoder& video, uint64_t index, OnCorrupt on_corrupt,
                  FrameWriter& writer, Progress& progress) {
   Result<Frame> frame = video.FrameAt(static_cast<int64_t>(index));
@@ -107,6 +110,7 @@ Status DecodeOne(VideoDecoder& video, uint64_t index, OnCorrupt on_corrupt,
   return Status();
 }
 
+// Decodes and writes the frames that --times and --fps choose.
 Status DecodeTimes(VideoDecoder& video, const DecodeJob& job,
                    FrameWriter& writer, Progress& progress) {
   Result<TimedFrames> frames = TimedFrames::Create(
@@ -122,6 +126,7 @@ Status DecodeTimes(VideoDecoder& video, const DecodeJob& job,
   }
 }
 
+// Decodes and writes the frames that --frames, --at, --times or --fps choose.
 Status DecodeChosen(VideoDecoder& video, const DecodeJob& job,
                     FrameWriter& writer, Progress& progress) {
   if (job.times || job.fps) return DecodeTimes(video, job, writer, progress);
@@ -137,7 +142,8 @@ Status DecodeChosen(VideoDecoder& video, const DecodeJob& job,
     }
     return writer.Finish();
   }
-  // Checks all indices first, so that a wrong one leaves no partial output.
+  // All indices are checked first, so that a wrong one leaves no partial
+  // output.
   std::vector<uint64_t> frames;
   for (int64_t index : *job.indices) {
     Result<uint64_t> frame = ResolveIndex(index, *count);
@@ -170,8 +176,8 @@ std::optional<uint64_t> CountFrames(const VideoDecoder& video,
   return frames;
 }
 
-// Returns when the last frame of the stream ends, lost and damaged ones too, or
-// nullopt if that is unknown.
+// Returns the time at which the last frame of the stream ends, including
+// damaged and missing frames; nullopt if it is unknown.
 std::optional<double> EndOf(const VideoDecoder& video, const DecodeJob& job,
                             const FileOutcome& outcome, const Pass& pass) {
   if (job.chosen()) return video.metadata().end_seconds_from_content;
@@ -186,10 +192,12 @@ std::optional<double> EndOf(const VideoDecoder& video, const DecodeJob& job,
   return end;
 }
 
-// Returns whether frames are missing that the header counts. Those that an edit
-// list hides, and those that nobody can decode since the stream begins in its
-// middle, are counted too; but the stream ends when the header says, or up to a
-// frame earlier, since an edit list may end within a frame.
+// Returns whether the stream lacks frames at its end that the header counts, as
+// in a truncated file. A lower count alone proves nothing. The header also
+// counts frames that an edit list hides, and leading pictures that cannot be
+// decoded because the stream begins with an open GOP. In both cases the stream
+// still ends at the time that the header says, or up to a frame earlier, since
+// an edit list may end within a frame.
 bool LacksFrames(const VideoMetadata& metadata, const FileOutcome& outcome,
                  std::optional<double> end) {
   const auto& counted = metadata.frame_count_from_header;
@@ -197,7 +205,8 @@ bool LacksFrames(const VideoMetadata& metadata, const FileOutcome& outcome,
     return false;
   }
   const auto& duration = metadata.duration_seconds_from_header;
-  // AVI counts chunks without bytes as well, and only a pass finds the end.
+  // The end is unknown without a pass through the file. The count alone proves
+  // nothing: for example, AVI headers also count chunks without bytes.
   if (!end) return false;
   if (!duration || !metadata.average_fps) return true;
   const double missing =
@@ -205,8 +214,8 @@ bool LacksFrames(const VideoMetadata& metadata, const FileOutcome& outcome,
   return missing * *metadata.average_fps > 1.5;
 }
 
-// Writes the name of the file above its hashes. Control characters are
-// replaced, so that a name with a line feed cannot forge a hash.
+// Writes a line with the name of the file, above its hashes. Control characters
+// are replaced, so that a name with a line feed cannot forge a hash.
 Status NameFile(const std::string& file, Output& output) {
   std::string name = file;
   std::replace_if(
@@ -215,6 +224,7 @@ Status NameFile(const std::string& file, Output& output) {
   return output.Write(fmt::format("#file: {}\n", name));
 }
 
+// Opens the common output file. Refuses to write binary data to a terminal.
 Result<std::unique_ptr<Output>> OpenOutput(const DecodeJob& job) {
   Result<std::unique_ptr<Output>> output = Output::Open(job.output);
   if (!output) return output.error();
@@ -250,8 +260,8 @@ FileOutcome DecodeFile(Host& host, const DecodeJob& job,
     Status status = NativeY4mWriter::Check(video->metadata().pixel_format);
     if (!status.ok()) return Failure(status.WithContext(job.file));
   }
-  // Opens the output after the input, so that a missing input does not truncate
-  // an existing output.
+  // The output is opened after the input, so that a missing input does not
+  // truncate an existing output.
   std::unique_ptr<Output> output;
   if (!job.WritesFilesOfItsOwn()) {
     Result<std::unique_ptr<Output>> opened = OpenOutput(job);
@@ -278,7 +288,8 @@ FileOutcome DecodeFile(Host& host, const DecodeJob& job,
                                      EndOf(*video, job, outcome, pass));
   if (output != nullptr) {
     outcome.reader_gone = output->reader_gone();
-    // Flushes the frames decoded before the failure; the first error counts.
+    // Flushes the frames decoded before a failure. The status keeps that
+    // failure, so an error of Close() is dropped.
     if (!outcome.status.ok() && !outcome.reader_gone) (void)output->Close();
   }
   return outcome;

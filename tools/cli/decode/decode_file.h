@@ -20,18 +20,19 @@ struct FileOutcome {
   double seconds = 0;
   RecoveryStats recovery;
   std::vector<DamagedRange> damage;
-  std::vector<DamagedSamples> damaged_samples;  // Of audio.
+  std::vector<DamagedSamples> damaged_samples;  // The damage of audio.
   // The number of frames in the video stream, including damaged ones. Unknown
   // (nullopt) if the stream was neither indexed nor decoded to its end.
   std::optional<uint64_t> frame_count;
   std::optional<uint64_t> frame_count_from_header;
-  // The header counts frames that are missing.
+  // The header counts frames that the stream does not have, as in a truncated
+  // file.
   bool lacks_frames = false;
   // The reader of stdout has gone away, so that no output can be written.
   bool reader_gone = false;
 };
 
-// Returns the outcome of a file of which nothing was decoded.
+// Returns the outcome of a file that failed before any frame was decoded.
 FileOutcome Failure(Status status);
 
 // Opens, decodes and writes the video stream of one file. Frames written before

@@ -9,11 +9,14 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/status_macros.h"
+
 namespace bulkhead::cli {
 namespace {
 
 constexpr std::string_view kName = "{name}";
 
+// Returns `output` with each "{name}" replaced by the name of the file.
 std::string OutputFor(const std::string& file, std::string output) {
   const std::string name = std::filesystem::path(file).stem().string();
   for (size_t at = 0; (at = output.find(kName, at)) != std::string::npos;
@@ -23,8 +26,9 @@ std::string OutputFor(const std::string& file, std::string output) {
   return output;
 }
 
-// Parses the pattern before it inserts the name of the file, since a percent
-// sign in that name must not be read as the place of a number.
+// Returns the pattern of the output files for the frames of `file`. Parses the
+// pattern first and inserts the file's name afterwards, since a percent sign in
+// the name must not be read as the place of a number.
 Result<OutputPattern> PatternFor(const std::string& file,
                                  const std::string& output) {
   Result<OutputPattern> pattern = OutputPattern::Parse(output);
@@ -34,6 +38,7 @@ Result<OutputPattern> PatternFor(const std::string& file,
   return pattern;
 }
 
+// Returns kInvalidArgument if two jobs have the same output file.
 Status CheckDistinct(const std::vector<DecodeJob>& jobs) {
   std::map<std::string, std::string> file_of;
   for (const DecodeJob& job : jobs) {
@@ -56,7 +61,7 @@ bool IsOfAudio(const std::string& format) {
   return format == "wav" || format == "f32le";
 }
 
-// The formats that the end of a name means.
+// A suffix of an output file and the format that it implies.
 struct Suffix {
   std::string_view suffix;
   std::string_view format;
@@ -73,8 +78,8 @@ constexpr auto kSuffixes = std::to_array<Suffix>({
     {".f32le", "f32le"},
 });
 
-// Returns the format that the name of the output means, and `otherwise` for one
-// without a suffix.
+// Returns the format that the suffix of the output implies; `otherwise` for an
+// output without a suffix.
 Result<std::string> FormatOf(const std::string& output,
                              const std::string& otherwise) {
   const std::string suffix =
@@ -91,6 +96,8 @@ Result<std::string> FormatOf(const std::string& output,
                             output, suffix, known));
 }
 
+// Sets `job.audio` if the user chose --audio. Returns kInvalidArgument if other
+// options do not fit.
 Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
   if (!options.audio) {
     if (IsOfAudio(job.format) || options.sample_rate || options.channels) {
@@ -121,7 +128,8 @@ Status ParseAudio(const DecodeOptions& options, DecodeJob& job) {
   return Status();
 }
 
-// Checks what cannot be had of frames that keep their own sizes.
+// Returns kInvalidArgument if --no-autoscale, with which frames may have
+// different sizes, is combined with an option that needs a single size.
 Status CheckSizes(const DecodeJob& job) {
   if (job.video.autoscale) return Status();
   if (job.format == "y4m") {
@@ -137,8 +145,9 @@ Status CheckSizes(const DecodeJob& job) {
   return Status();
 }
 
-// Decides between RGB and native planes. y4m is native unless something asks
-// for RGB.
+// Sets `job.video.output_format` to RGB or native planes. The default is native
+// for y4m without transforms, else RGB. Returns kInvalidArgument if other
+// options do not fit.
 Status ParsePixelFormat(const DecodeOptions& options, DecodeJob& job) {
   const bool floats = job.video.output_dtype != OutputDtype::kUint8;
   if (job.format == "y4m" && floats) {
@@ -165,41 +174,61 @@ Status ParsePixelFormat(const DecodeOptions& options, DecodeJob& job) {
   return Status();
 }
 
-}  // namespace
-
-Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options) {
-  DecodeJob common;
-  common.video = options.video;
-  common.several = options.files.size() > 1;
+// Parses --option into `job.video.backend_options`.
+Status ParseBackendOptions(const DecodeOptions& options, DecodeJob& job) {
   for (const std::string& option : options.backend_options) {
     const size_t equals = option.find('=');
     if (equals == 0 || equals == std::string::npos) {
       return Status(Code::kInvalidArgument,
                     fmt::format("--option {}: write KEY=VALUE", option));
     }
-    common.video.backend_options.emplace_back(option.substr(0, equals),
-                                              option.substr(equals + 1));
+    job.video.backend_options.emplace_back(option.substr(0, equals),
+                                           option.substr(equals + 1));
   }
+  return Status();
+}
+
+// Parses --frames, --at, --times and --fps.
+Status ParseSelection(const DecodeOptions& options, DecodeJob& job) {
   if (!options.frames.empty()) {
-    Result<Slice> slice = ParseSlice(options.frames);
-    if (!slice) return slice.error();
-    common.slice = *slice;
+    ASSIGN_OR_RETURN(job.slice, ParseSlice(options.frames));
   }
   if (!options.at.empty()) {
-    Result<std::vector<int64_t>> indices = ParseIndices(options.at);
-    if (!indices) return indices.error();
-    common.indices = *std::move(indices);
+    ASSIGN_OR_RETURN(job.indices, ParseIndices(options.at));
   }
   if (!options.times.empty()) {
-    Result<TimeRange> times = ParseTimes(options.times);
-    if (!times) return times.error();
-    common.times = *times;
+    ASSIGN_OR_RETURN(job.times, ParseTimes(options.times));
   }
   if (!options.fps.empty()) {
-    Result<Ratio> fps = ParseRate(options.fps);
-    if (!fps) return fps.error();
-    common.fps = *fps;
+    ASSIGN_OR_RETURN(job.fps, ParseRate(options.fps));
   }
+  return Status();
+}
+
+// Sets the output of a job for `file`. Returns kInvalidArgument if several
+// frames would go to the same file.
+Status SetOutput(const std::string& file, const DecodeOptions& options,
+                 DecodeJob& job) {
+  job.file = file;
+  job.output = OutputFor(file, options.output);
+  if (job.format != "png" || options.output == "-") return Status();
+  ASSIGN_OR_RETURN(job.pattern, PatternFor(file, options.output));
+  const bool one_frame = job.indices && job.indices->size() == 1;
+  if (job.pattern.numbered() || one_frame) return Status();
+  return Status(Code::kInvalidArgument,
+                fmt::format("output '{}': every frame would go to the same "
+                            "file; number them, as in out/%06d.png",
+                            options.output));
+}
+
+}  // namespace
+
+Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options) {
+  DecodeJob common;
+  common.video = options.video;
+  common.several = options.files.size() > 1;
+  RETURN_IF_ERROR(ParseBackendOptions(options, common));
+  RETURN_IF_ERROR(ParseSelection(options, common));
   if (options.dtype == "float32") {
     common.video.output_dtype = OutputDtype::kFloat32;
   } else if (options.dtype == "auto") {
@@ -207,17 +236,14 @@ Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options) {
   }
   common.format = options.format;
   if (common.format.empty()) {
-    Result<std::string> format =
-        FormatOf(options.output, options.audio ? "wav" : "framemd5");
-    if (!format) return format.error();
-    common.format = *std::move(format);
+    ASSIGN_OR_RETURN(
+        common.format,
+        FormatOf(options.output, options.audio ? "wav" : "framemd5"));
   }
-  if (Status status = ParseAudio(options, common); !status.ok()) return status;
+  RETURN_IF_ERROR(ParseAudio(options, common));
   if (!common.audio) {
-    if (Status status = CheckSizes(common); !status.ok()) return status;
-    if (Status status = ParsePixelFormat(options, common); !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(CheckSizes(common));
+    RETURN_IF_ERROR(ParsePixelFormat(options, common));
   }
   if (options.json && options.output == "-" && common.format != "null") {
     return Status(Code::kInvalidArgument,
@@ -226,22 +252,9 @@ Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options) {
   }
   std::vector<DecodeJob> jobs;
   for (const std::string& file : options.files) {
-    DecodeJob& job = jobs.emplace_back(common);
-    job.file = file;
-    job.output = OutputFor(file, options.output);
-    if (job.format != "png" || options.output == "-") continue;
-    Result<OutputPattern> pattern = PatternFor(file, options.output);
-    if (!pattern) return pattern.error();
-    job.pattern = *std::move(pattern);
-    const bool one_frame = job.indices && job.indices->size() == 1;
-    if (!job.pattern.numbered() && !one_frame) {
-      return Status(Code::kInvalidArgument,
-                    fmt::format("output '{}': every frame would go to the same "
-                                "file; number them, as in out/%06d.png",
-                                options.output));
-    }
+    RETURN_IF_ERROR(SetOutput(file, options, jobs.emplace_back(common)));
   }
-  if (Status status = CheckDistinct(jobs); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckDistinct(jobs));
   return jobs;
 }
 

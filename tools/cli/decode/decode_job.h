@@ -14,12 +14,13 @@
 
 namespace bulkhead::cli {
 
-// The arguments of `bulkhead decode` as typed. Empty strings are absent
-// options.
+// The arguments of `bulkhead decode` as typed. An empty string means that the
+// option is absent.
 struct DecodeOptions {
   std::vector<std::string> files;
   VideoOptions video;
-  // The words for video.transforms, in the same order: "--resize 340x256".
+  // The options --resize and --crop as typed, such as "--resize 340x256", in
+  // the order of video.transforms.
   std::vector<std::string> transform_words;
   std::string frames;
   std::string at;
@@ -37,7 +38,7 @@ struct DecodeOptions {
   bool progress = false;
 };
 
-// The work on one file, with all arguments parsed. A value.
+// The parsed arguments for one input file. A value type.
 struct DecodeJob {
   std::string file;
   VideoOptions video;
@@ -49,24 +50,24 @@ struct DecodeJob {
   std::string format;
   std::string output;     // The output of this file; "-" is stdout.
   OutputPattern pattern;  // Parsed from `output` if each frame gets a file.
-  bool several = false;   // The command has other files too.
+  bool several = false;   // The command has more than one file.
 
   // Returns true if the user chose a part of the frames, or a frame rate.
   bool chosen() const { return slice || indices || times || fps; }
-  // Returns true if the job opens no single output, because each frame gets a
-  // file or nothing is written.
+  // Returns true if the job opens no output file that all frames share. Then
+  // each frame gets a file of its own, or nothing is written.
   bool WritesFilesOfItsOwn() const {
     return format == "null" || (format == "png" && output != "-");
   }
 };
 
 // Returns one job for each file, in the order of `options.files`. Checks all
-// arguments before anything is opened, so that a typing error costs no
-// decoding. Returns kInvalidArgument for a malformed argument, for options that
-// exclude each other, and if two files or two frames would go to the same
+// arguments before any file is opened, so that a typing error is reported at
+// once. Returns kInvalidArgument for a malformed argument, for options that
+// exclude each other, and if two files or two frames would have the same
 // output.
 //
-// `{name}` in the output stands for the name of the input file without
+// Replaces `{name}` in the output by the name of the input file, without
 // directory and extension.
 Result<std::vector<DecodeJob>> ParseJobs(const DecodeOptions& options);
 

@@ -36,8 +36,8 @@ void AddTimeOptions(Command& command, DecodeOptions& options) {
   }
 }
 
-// Adds an option that appends a transform: transforms keep the order in which
-// the user typed them.
+// Adds an option that appends a transform. All transforms go into one list, so
+// that they keep the order in which the user typed them.
 template <typename Parsed>
 Option AddTransformOption(Command& command, const std::string& name,
                           DecodeOptions& options,

@@ -7,10 +7,10 @@ namespace bulkhead::cli {
 
 class Command;
 
-// Adds the options that say what is decoded of a file, on which device and to
-// which format: those that `bulkhead decode` and `bulkhead batch` share. Files
-// and outputs are the subcommands' own. Parsing writes to `options`, which must
-// outlive `command`.
+// Adds the options that `bulkhead decode` and `bulkhead batch` share. They
+// choose the part of a file, the device and the output format. Each of the two
+// adds its own options for files and outputs. Parsing writes to `options`,
+// which must outlive `command`.
 void AddDecodeOptions(Command& command, DecodeOptions& options);
 
 }  // namespace bulkhead::cli

@@ -25,6 +25,7 @@ Status Failed(const char* what) {
                             std::generic_category().message(errno)));
 }
 
+// Copies stdin into the memory file `memory`. Returns the number of bytes.
 Result<uint64_t> Spool(int memory, uint64_t max_bytes) {
   uint64_t total = 0;
   std::string piece(kPieceBytes, '\0');

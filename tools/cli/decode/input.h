@@ -8,12 +8,13 @@
 
 namespace bulkhead::cli {
 
-// The most bytes read from a pipe, which are held in memory.
+// The largest amount of data that is read from a pipe into memory.
 inline constexpr uint64_t kMaxPipedBytes = uint64_t{4} << 30;
 
-// Returns the source for a FILE argument: a path, or "-" for stdin. A pipe on
-// stdin is read to its end into memory, because decoding seeks; it can be read
-// only once. Returns kResourceExhausted if it has more than `max_piped_bytes`.
+// Returns the source for a FILE argument: a path, or "-" for stdin. If stdin is
+// a pipe, reads it to its end into memory, because decoding needs to seek. So a
+// pipe can be opened only once. Returns kResourceExhausted if the pipe has more
+// than `max_piped_bytes`.
 Result<Source> OpenInput(const std::string& file,
                          uint64_t max_piped_bytes = kMaxPipedBytes);
 

@@ -19,7 +19,8 @@ constexpr std::array<std::pair<std::string_view, Filter>, 5> kFilters = {{
     {"area", Filter::kArea},
     {"lanczos", Filter::kLanczos},
 }};
-// The denominator of a rate that is given with a decimal point.
+// The denominator of the ratio for a rate with a decimal point: 29.97 is
+// 29970/1000.
 constexpr int32_t kThousandths = 1000;
 
 template <typename Number>
@@ -31,8 +32,9 @@ std::optional<Number> Parse(std::string_view text) {
   return number;
 }
 
-// Returns the part of `text` before the separator and leaves the part after it
-// in `text`. Without a separator, returns all and sets `text` to nullopt.
+// Returns the part of `text` before the separator, and sets `text` to the part
+// after the separator. Without a separator, returns the whole text and sets
+// `text` to nullopt.
 std::string_view TakeUntil(char separator,
                            std::optional<std::string_view>& text) {
   const std::string_view whole = text.value_or(std::string_view());

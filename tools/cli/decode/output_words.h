@@ -8,8 +8,9 @@
 
 namespace bulkhead::cli {
 
-// Parsers for the options that shape the output. Each returns kInvalidArgument
-// with the option, the argument and an example if the argument is malformed.
+// Parsers for the arguments of --resize, --crop, --times and --fps. For a
+// malformed argument each returns kInvalidArgument, with the option, the
+// argument and an example.
 
 // Parses the argument of --resize: "WxH" or "WxH:FILTER".
 Result<Resize> ParseResize(std::string_view text);

@@ -38,6 +38,7 @@ std::string Seconds(const std::optional<double>& seconds) {
   return seconds ? fmt::format("{:.3f} s", *seconds) : "unknown";
 }
 
+// Appends `part` to a list with commas, unless it is empty.
 void AddPart(std::string& line, const std::string& part) {
   if (!part.empty()) line += (line.empty() ? "" : ", ") + part;
 }
@@ -107,7 +108,8 @@ void PrintFile(const std::string& file, const ContainerMetadata& container) {
   for (const StreamMetadata& stream : container.streams) PrintStream(stream);
 }
 
-// With --json, each file has an object on stdout, also one that failed.
+// Prints the JSON object of a file that failed, if `json`. With --json there is
+// one object on stdout for each file.
 void PrintFailure(const std::string& file, const Status& failure, bool json) {
   if (!json) return;
   (void)PrintFacts(

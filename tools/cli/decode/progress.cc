@@ -16,10 +16,10 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kRedraw{100};
 constexpr milliseconds kNextLine{1'000};
-// A carriage return, and the sequence that erases to the end of the line.
+// A carriage return, and the escape sequence that erases the rest of the line.
 constexpr char kStartOfLine[] = "\r\x1b[K";
 constexpr size_t kBarWidth = 24;
-// The longest name that, with bar and numbers, fits a terminal of 80 columns.
+// The longest name for which name, bar and numbers fit into 80 columns.
 constexpr size_t kNameWidth = 20;
 
 }  // namespace

@@ -9,9 +9,9 @@
 namespace bulkhead::cli {
 
 // A progress bar on stderr for one file, in frames or another `unit`. On a
-// terminal it is one line, redrawn at most ten times a second and erased by the
-// destructor. Elsewhere, with Shown::kAlways, it is a new line every second and
-// a last one from the destructor. Not thread-safe.
+// terminal the bar is one line, which is redrawn at most ten times a second and
+// erased by the destructor. If stderr is no terminal, Shown::kAlways prints a
+// new line every second and a last line in the destructor. Not thread-safe.
 class Progress {
  public:
   enum class Shown { kNever, kOnTerminals, kAlways };
@@ -23,6 +23,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void set_total(uint64_t total) { total_ = total; }
+  // Counts `by` more units, and redraws the bar if it is time to.
   void Advance(uint64_t by = 1);
 
   uint64_t done() const { return done_; }
@@ -41,9 +42,9 @@ class Progress {
   uint64_t done_ = 0;
 };
 
-// Returns "clip.mp4 [#########...............] 45/120 frames (37%), 300
-// frames/s". Omits the bar if the total is unknown or smaller than `done`: a
-// header may promise fewer frames than the stream has.
+// Returns the line "clip.mp4 [#########...............] 45/120 frames (37%),
+// 300 frames/s". Omits the bar if the total is unknown or smaller than `done`:
+// a total from a file's header may be too small.
 std::string ProgressLine(const std::string& name, uint64_t done,
                          std::optional<uint64_t> total, double seconds,
                          const char* unit = "frames");

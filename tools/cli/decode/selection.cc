@@ -36,6 +36,7 @@ Status BadSlice(std::string_view text, std::string_view reason) {
                   text, reason));
 }
 
+// Returns a bound of a slice counted from the beginning, at most `frame_count`.
 uint64_t Clip(int64_t bound, uint64_t frame_count) {
   if (bound >= 0) {
     return std::min(static_cast<uint64_t>(bound), frame_count);
@@ -90,11 +91,12 @@ Result<std::vector<int64_t>> ParseIndices(std::string_view text) {
 }
 
 Result<uint64_t> ResolveIndex(int64_t index, uint64_t frame_count) {
-  const uint64_t absolute = index >= 0
-                                ? static_cast<uint64_t>(index)
-                                : frame_count - (-static_cast<uint64_t>(index));
-  const bool exists = index >= 0 ? absolute < frame_count
-                                 : -static_cast<uint64_t>(index) <= frame_count;
+  const bool from_end = index < 0;
+  // The negation is of an unsigned number, so that INT64_MIN cannot overflow.
+  const uint64_t distance =
+      from_end ? -static_cast<uint64_t>(index) : static_cast<uint64_t>(index);
+  const bool exists =
+      from_end ? distance <= frame_count : distance < frame_count;
   if (!exists) {
     return Status(
         Code::kOutOfRange,
@@ -104,7 +106,7 @@ Result<uint64_t> ResolveIndex(int64_t index, uint64_t frame_count) {
                         ? std::string()
                         : fmt::format(", 0 to {}", frame_count - 1)));
   }
-  return absolute;
+  return from_end ? frame_count - distance : distance;
 }
 
 }  // namespace bulkhead::cli

@@ -22,7 +22,7 @@ struct FrameRange {
 
 // The argument of `--frames`, a Python slice: the end is exclusive, negative
 // bounds count from the end of the stream, and bounds beyond the stream are
-// clipped. A value.
+// clipped. A value type.
 struct Slice {
   std::optional<int64_t> start;
   std::optional<int64_t> stop;

@@ -57,8 +57,8 @@ std::string TimeText(double seconds) {
                      whole % 60, hundredths % 100);
 }
 
-// Returns the frame that is shown when the fraction `part` of the video, from 0
-// to 1, is over.
+// Returns the frame at the fraction `part`, from 0 to 1, of the video: of the
+// time `played` or, without timestamps, of the number of frames.
 Result<Frame> FrameIn(VideoDecoder& video,
                       const std::optional<SecondsRange>& played, double part) {
   if (played) {
@@ -71,6 +71,8 @@ Result<Frame> FrameIn(VideoDecoder& video,
       static_cast<int64_t>(part * static_cast<double>(*count)));
 }
 
+// Draws the sheet and writes it to the output. The cells divide the duration
+// or, if no frame has a timestamp, the number of frames.
 Status Draw(VideoDecoder& video, const SheetOptions& options) {
   const Result<Frame> first = video.FrameAt(0);
   if (!first) return first.error();

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead sheet FILE -o sheet.png`, which draws frames at even intervals
-// of the file side by side, each with its time.
+// Adds `bulkhead sheet FILE -o sheet.png`. The command draws frames from even
+// intervals of the file into one picture, each with its time.
 void AddSheetCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -35,8 +35,9 @@ Status TimedFrames::FindStart(double seconds) {
   }
   const bool damaged = first.error().code() == Code::kBadInput;
   if (!damaged || !LeavesOut(on_corrupt_)) return first.error();
-  // The frame at `seconds` belongs to the last damaged range that begins by
-  // then, since the decoder records the damage that it just met.
+  // FramePlayedAt() has recorded the damage that it met, so the frame at
+  // `seconds` belongs to the last damaged range that begins by then. The
+  // iterator starts after that range.
   std::optional<uint64_t> last;
   for (const DamagedRange& range : video_->damage()) {
     if (range.last_frame && range.begin_seconds &&
@@ -77,6 +78,8 @@ Result<std::optional<Picture>> TimedFrames::Next() {
 Result<std::optional<Picture>> TimedFrames::NextFrame() {
   Result<std::optional<Frame>> frame = Fetch();
   if (!frame) return frame.error();
+  // A range from a time to the same time has no frame, although a frame is on
+  // the screen at that time.
   if (!*frame || (range_.stop && ((*frame)->pts_seconds() >= *range_.stop ||
                                   range_.start == range_.stop))) {
     return std::optional<Picture>();
@@ -88,6 +91,7 @@ Result<std::optional<Picture>> TimedFrames::NextFrame() {
 Result<std::optional<Picture>> TimedFrames::NextAtRate() {
   if (done_ >= wanted_) return std::optional<Picture>();
   const double at = begin_ + static_cast<double>(done_) / rate_->value();
+  // Goes on to the last frame that begins by the time `at`.
   while (next_ && (!current_ || next_->pts_seconds() <= at)) {
     current_ = std::exchange(next_, std::nullopt);
     Result<std::optional<Frame>> later = Fetch();

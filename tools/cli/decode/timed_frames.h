@@ -11,21 +11,24 @@
 
 namespace bulkhead::cli {
 
-// Returns whether a damaged frame without a picture is left out.
+// Returns whether a damaged frame without a picture is left out. With the other
+// values of `on_corrupt`, such a frame is an error.
 inline bool LeavesOut(OnCorrupt on_corrupt) {
   return on_corrupt == OnCorrupt::kSkip || on_corrupt == OnCorrupt::kShow;
 }
 
-// An iterator over the frames that are on the screen in a range of time. Holds
-// two frames at most, however long the range is, while FramesPlayedInRange
-// would hold all of them. With a rate, frames are repeated or dropped to meet
-// it; they are numbered from 0 and get the timestamps of that rate.
+// An iterator over the frames that are on the screen in a range of time, for
+// --times and --fps. Holds at most two frames, however long the range is;
+// VideoDecoder::FramesPlayedInRange would hold all of them. With a rate, it
+// repeats or drops frames to meet the rate, numbers them from 0, and gives them
+// the timestamps of that rate.
 //
-// A stop after the end of the stream is clipped to the end, as in a slice; a
-// start after the end is kOutOfRange. With OnCorrupt::kSkip damaged frames are
-// left out, with kShow those without a picture: at a rate, the last intact
-// frame before them is repeated, or, at the beginning, the first intact frame
-// is used early. The decoder must outlive the iterator. Not thread-safe.
+// A stop after the end of the stream is clipped to the end, as in a slice. A
+// start after the end is kOutOfRange. OnCorrupt::kSkip leaves out all damaged
+// frames, kShow those without a picture. With a rate, another frame is shown in
+// place of a frame that is left out: the last intact frame before it, or, at
+// the beginning, the first intact frame. The decoder must outlive the iterator.
+// Not thread-safe.
 class TimedFrames {
  public:
   static Result<TimedFrames> Create(VideoDecoder& video, const TimeRange& range,
@@ -42,14 +45,16 @@ class TimedFrames {
   TimedFrames(VideoDecoder& video, OnCorrupt on_corrupt)
       : video_(&video), on_corrupt_(on_corrupt) {}
 
-  // Sets next_index_ to the frame that is on the screen at that time.
+  // Sets next_index_ to the frame that is on the screen at `seconds`.
   Status FindStart(double seconds);
 
-  // Computes the first time and the number of frames at that rate.
+  // Computes the time of the first frame and the number of frames at `rate`.
   Status SetRate(Ratio rate);
+  // Implement Next() without and with a rate.
   Result<std::optional<Picture>> NextFrame();
   Result<std::optional<Picture>> NextAtRate();
-  // Returns the next frame of the stream, or nullopt after the last one.
+  // Reads the next frame of the stream, without those that are left out.
+  // Returns nullopt after the last frame.
   Result<std::optional<Frame>> Fetch();
 
   VideoDecoder* video_;

@@ -47,7 +47,7 @@ void SayIncident(const std::string& device, const Incident& incident) {
                   incident.new_worker_pid, incident.waited_ms));
 }
 
-// Returns how many frames have the hash that they have in the undisturbed run.
+// Returns the number of frames with the same hash as in the undisturbed run.
 size_t CountEqual(const std::vector<std::string>& frames,
                   const std::vector<std::string>& undisturbed) {
   size_t equal = 0;
@@ -57,8 +57,9 @@ size_t CountEqual(const std::vector<std::string>& frames,
   return equal;
 }
 
-// Decodes the clip on one device without and with disturbances, and draws the
-// disturbed run. Returns the hashes of the undisturbed run.
+// Decodes the clip on one device without and with killed processes, and draws
+// the disturbed run into the sheet. Sets `all_equal` to false if the runs
+// differ. Returns the hashes of the undisturbed run.
 Result<std::vector<std::string>> ShowDevice(Host& host, const std::string& clip,
                                             const std::string& device,
                                             const SampleClip& sample,
@@ -71,14 +72,16 @@ Result<std::vector<std::string>> ShowDevice(Host& host, const std::string& clip,
 
   uint64_t frames = 0;
   const uint32_t interval = sample.frames / kCellsPerDevice;
+  // Kills the worker after a third of the frames, and both the zygote and the
+  // worker after two thirds.
   Result<RunResult> disturbed = DecodeDisturbed(
       host, clip, device,
       {{sample.frames / 3, false}, {sample.frames * 2 / 3, true}},
       [&](const Frame& frame, bool recovered) {
         const uint64_t cell = frames++ / interval;
         if (cell >= kCellsPerDevice) return;
-        // Shows the first frame of each cell's interval, or the first frame
-        // after a recovery if there is one in the interval.
+        // A cell shows the first frame of its interval. The first frame after a
+        // recovery replaces it, if there is one in the interval.
         if ((frames - 1) % interval != 0 && !recovered) return;
         sheet.Place(first_cell + static_cast<uint32_t>(cell), PictureOf(frame),
                     recovered ? kRecovered : kPlain);

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead demo`, which decodes a clip while it kills the decoders, and
-// shows that the frames are the same as in an undisturbed run.
+// Adds `bulkhead demo`, which decodes a clip, kills the decoding processes
+// meanwhile, and shows that the frames equal the frames of an undisturbed run.
 void AddDemoCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

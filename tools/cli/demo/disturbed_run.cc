@@ -26,7 +26,8 @@ Result<int> ZygoteOf(Host& host, const std::string& backend) {
                 fmt::format("backend {} runs without a zygote", backend));
 }
 
-// Refuses pid 0, with which kill() would end the process group of this program.
+// Kills the process. Refuses pid 0, for which kill() would end the process
+// group of this program.
 Status Kill(int pid, std::string_view what) {
   if (pid > 0 && kill(pid, SIGKILL) == 0) return Status();
   return Status(Code::kInternal,
@@ -34,6 +35,7 @@ Status Kill(int pid, std::string_view what) {
                             std::generic_category().message(errno)));
 }
 
+// Kills processes of one stream and measures the recovery of the stream.
 class Disturber {
  public:
   Disturber(Host& host, VideoDecoder& video) : host_(host), video_(video) {}
@@ -58,8 +60,8 @@ class Disturber {
     return Status();
   }
 
-  // Notes that a frame was delivered after a wait. Returns true for the first
-  // frame from a new worker.
+  // Must be called with each received frame and the time spent in Next().
+  // Returns true for the first frame from a new worker.
   bool Observe(uint64_t frame, Clock::duration waited) {
     if (!pending_) return false;
     pending_->waited_ms +=

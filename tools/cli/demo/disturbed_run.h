@@ -10,24 +10,25 @@
 
 namespace bulkhead::cli {
 
-// An order to kill the session worker with SIGKILL after `frame` frames.
+// A kill of the session worker with SIGKILL after `frame` frames were received.
 struct Disturbance {
   uint64_t frame;
-  bool zygote;  // Kills the zygote of the backend too, before the worker.
+  bool zygote;  // Kill the zygote of the backend too, before the worker.
 };
 
-// The result of one disturbance.
+// The recovery from one disturbance.
 struct Incident {
   uint64_t frame = 0;
   int zygote_pid = 0;  // The zygote that was killed; 0 if none was.
   int worker_pid = 0;
   int new_worker_pid = 0;
-  // Frames that the worker had put into shared memory before it died.
+  // The number of frames that the worker had decoded ahead into shared memory
+  // before its death. The application received them afterwards.
   uint64_t frames_ahead = 0;
-  // The first frame from the new worker.
+  // The index of the first frame from the new worker.
   uint64_t recovered_at = 0;
-  // The time spent in calls for the frames from the kill to `recovered_at`.
-  // Work of this program between the calls does not count.
+  // The time spent inside of Next() for the frames from the kill to
+  // `recovered_at`, without the work of this program between the calls.
   double waited_ms = 0;
 };
 
@@ -36,7 +37,7 @@ struct RunResult {
   std::vector<Incident> incidents;
 };
 
-// Decodes all of `path` on `device` and carries out the disturbances, which
+// Decodes the video `path` on `device` and carries out the disturbances, which
 // must be sorted by frame. Calls `see` with each frame; `recovered` is true for
 // the first frame from a new worker.
 Result<RunResult> DecodeDisturbed(

@@ -49,7 +49,8 @@ Status RunProgram(const std::vector<std::string>& arguments,
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY,
                                    0);
-  // This program ignores SIGPIPE, and a child would inherit that.
+  // This program ignores SIGPIPE. The child would inherit that, so its action
+  // is reset.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t reset;

@@ -9,10 +9,10 @@
 
 namespace bulkhead::cli {
 
-// Runs a program that is found in PATH and waits until it ends, `limit` at
-// most. The program inherits stdout and stderr; its stdin is /dev/null. Returns
-// kNotFound if it cannot be started, kInternal if it failed, and
-// kDeadlineExceeded if it had to be killed.
+// Runs a program, which is looked up in PATH, and waits until it ends. Kills
+// the program after `limit`. The program inherits stdout and stderr; its stdin
+// is /dev/null. Returns kNotFound if the program cannot be started, kInternal
+// if it failed, and kDeadlineExceeded if it was killed because of `limit`.
 Status RunProgram(const std::vector<std::string>& arguments,
                   std::chrono::milliseconds limit);
 

@@ -13,7 +13,8 @@
 namespace bulkhead::cli {
 namespace {
 
-// A clip of 1080p with noise takes a minute on two slow cores.
+// The time limit for ffmpeg. A clip of 1080p with noise takes a minute on two
+// slow cores.
 constexpr std::chrono::minutes kLimit{10};
 
 }  // namespace

@@ -30,8 +30,8 @@ struct SampleClip {
   uint32_t frames = 120;
   uint32_t key_interval = 48;
   // The bit rate in kbit/s of a clip with noise, or 0 for no noise. Without
-  // noise the test pictures compress to almost nothing, and decode faster than
-  // any real video does.
+  // noise, the test pictures compress to almost nothing and decode faster than
+  // real video.
   uint32_t noise_kbits = 0;
 };
 

@@ -32,12 +32,14 @@ applications that start later, until it is enabled: that is put on record first,
 whatever the applications answer. Without a running application, restart lifts a
 quarantine, and reload fails.)";
 
+// A subcommand and its texts.
 struct CommandKind {
   const char* name;
   const char* purpose;
-  const char* done;
+  const char* done;  // The past participle of `name`.
   BackendCommand command;
-  // What is not done if only running applications can be reached.
+  // The error if running applications obey, but the state directory, which is
+  // for applications that start later, cannot be changed.
   const char* unrecorded;
 };
 
@@ -52,6 +54,7 @@ constexpr CommandKind kKinds[] = {
      "forget it when their bulkheadd is replaced"},
     {"enable", "Undo disable", "enabled", BackendCommand::kEnable}};
 
+// The arguments of a command.
 struct Asked {
   std::string backend;
   std::optional<int> host;
@@ -60,12 +63,14 @@ struct Asked {
 
 // The applications to act on.
 struct Found {
-  // The command lines, by pid. A map merges the several bulkheadds that one
-  // application may have.
+  // The command line of each application, by pid. An application with several
+  // bulkheadds has one entry.
   std::map<int, std::string> hosts;
   bool complete = true;  // False if an application did not answer.
 };
 
+// Returns the applications to act on. Reports those that do not answer. Without
+// --all, several applications are an error.
 Result<Found> HostsFor(const Asked& asked) {
   if (asked.host) return Found{.hosts = {{*asked.host, ""}}};
   const Result<RunningHosts> running =
@@ -87,11 +92,12 @@ Result<Found> HostsFor(const Asked& asked) {
           list);
 }
 
-// Does what a command can do for the applications that start later: it changes
-// what is on record for all applications of this user. A Host of this process
-// does that: the record is its bulkheadd's.
-Status Record(const GlobalOptions& global, const CommandKind& kind,
-              const std::string& backend) {
+// Carries out a command for applications that start later, by changing the
+// user's state directory. A Host of this process does that, because only a
+// bulkheadd writes to the state directory.
+Status ChangeStateDirectory(const GlobalOptions& global,
+                            const CommandKind& kind,
+                            const std::string& backend) {
   if (const Status kept = CheckStateDirectory(); !kept.ok()) return kept;
   const Result<std::unique_ptr<Host>> host =
       Host::Create(HostOptionsFrom(global));
@@ -106,8 +112,8 @@ Status Record(const GlobalOptions& global, const CommandKind& kind,
   }
 }
 
-// Returns what a failure of Record means for the applications that start later.
-Status NothingRecorded(const CommandKind& kind, const Status& failure) {
+// Adds to a failure of ChangeStateDirectory() what it means for the user.
+Status StateNotChanged(const CommandKind& kind, const Status& failure) {
   if (failure.code() == Code::kNotFound) return failure;
   const bool forgets = kind.command == BackendCommand::kRestart;
   return Status(failure.code(), fmt::format("nothing is {}: {}",
@@ -115,13 +121,15 @@ Status NothingRecorded(const CommandKind& kind, const Status& failure) {
                                             failure.message()));
 }
 
+// Runs the command if no application is running. Returns the exit status.
 int RunWithoutApplication(const GlobalOptions& global, const CommandKind& kind,
                           const std::string& backend) {
   if (kind.command == BackendCommand::kReload) {
     return Fail(Status(Code::kNotFound, DescribeNoApplication()));
   }
-  if (const Status recorded = Record(global, kind, backend); !recorded.ok()) {
-    return Fail(NothingRecorded(kind, recorded));
+  if (const Status recorded = ChangeStateDirectory(global, kind, backend);
+      !recorded.ok()) {
+    return Fail(StateNotChanged(kind, recorded));
   }
   if (!global.quiet && kind.command == BackendCommand::kRestart) {
     Print(
@@ -137,8 +145,9 @@ int RunWithoutApplication(const GlobalOptions& global, const CommandKind& kind,
   return FinishPrinting();
 }
 
-// Prints what is to be known about the backend although it was reloaded in
-// `hosts`.
+// Prints, for each of `hosts`, why the backend is not as expected although the
+// reload succeeded. A ready backend has a reason, for example, if a check
+// failed and the old files are still in use.
 void PrintReasons(const std::set<int>& hosts, const std::string& name) {
   const Result<RunningHosts> running =
       FindRunningHosts(std::chrono::milliseconds(0));
@@ -156,19 +165,22 @@ void PrintReasons(const std::set<int>& hosts, const std::string& name) {
   }
 }
 
-// Returns true if the command changes what is on record besides the
-// applications. Those that answer forget a quarantine themselves.
-bool HasRecord(const CommandKind& kind, const Asked& asked,
-               const Found& found) {
+// Returns true if this process has to change the state directory, besides
+// sending the command to the applications. For a restart this is necessary only
+// if an application did not answer: one that does lifts the recorded quarantine
+// itself.
+bool ChangesStateDirectory(const CommandKind& kind, const Asked& asked,
+                           const Found& found) {
   if (asked.host || kind.command == BackendCommand::kReload) return false;
   return kind.command != BackendCommand::kRestart || !found.complete;
 }
 
-// Does the part of a command that is for the applications that start later,
-// beside running ones, and says what came of it. Returns the exit status.
-int RunRecord(const GlobalOptions& global, const CommandKind& kind,
-              const Asked& asked, const Found& found) {
-  const Status recorded = Record(global, kind, asked.backend);
+// Carries out the part of a command that is for applications that start later,
+// while others are running, and prints the outcome. Returns the exit status.
+int RunForLaterApplications(const GlobalOptions& global,
+                            const CommandKind& kind, const Asked& asked,
+                            const Found& found) {
+  const Status recorded = ChangeStateDirectory(global, kind, asked.backend);
   if (recorded.ok()) {
     if (!global.quiet && !found.complete) {
       Print(fmt::format("{} {} for applications that start later", kind.done,
@@ -176,9 +188,10 @@ int RunRecord(const GlobalOptions& global, const CommandKind& kind,
     }
     return 0;
   }
-  // A backend that only an application finds is put on record by that one.
+  // A backend that this process does not find may be on the plugin path of an
+  // application, whose bulkheadd then changes the state directory.
   if (recorded.code() == Code::kNotFound && !found.hosts.empty()) return 0;
-  if (found.hosts.empty()) return Fail(NothingRecorded(kind, recorded));
+  if (found.hosts.empty()) return Fail(StateNotChanged(kind, recorded));
   return Fail(Status(recorded.code(),
                      fmt::format(fmt::runtime(kind.unrecorded), asked.backend) +
                          ": " + recorded.message()));
@@ -191,12 +204,14 @@ int RunCommand(const GlobalOptions& global, const CommandKind& kind,
   if (found->hosts.empty() && found->complete) {
     return RunWithoutApplication(global, kind, asked.backend);
   }
-  // What did not answer was said; the command was not done there.
+  // HostsFor() has reported the applications that did not answer. They do not
+  // get the command, which is a failure.
   int exit_code = found->complete ? 0 : ExitCodeFor(Code::kDeadlineExceeded);
-  // The record comes first: it holds whatever the applications answer.
-  if (HasRecord(kind, asked, *found)) {
-    exit_code =
-        WorseExitCode(exit_code, RunRecord(global, kind, asked, *found));
+  // The state directory comes first, so that it is changed whatever the
+  // applications answer.
+  if (ChangesStateDirectory(kind, asked, *found)) {
+    exit_code = WorseExitCode(
+        exit_code, RunForLaterApplications(global, kind, asked, *found));
   }
   if (found->hosts.empty()) return WorseExitCode(exit_code, FinishPrinting());
   std::vector<int> pids;

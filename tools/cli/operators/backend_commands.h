@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead restart`, `reload`, `disable` and `enable`, which act on one
-// backend in one or all running applications of the user.
+// Adds `bulkhead restart`, `reload`, `disable` and `enable`. Each acts on one
+// backend, in one or all of the user's running applications.
 void AddBackendCommands(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -48,6 +48,7 @@ std::string Decodes(const StreamCapability& stream) {
   return words;
 }
 
+// Prints the capabilities of the first device.
 void PrintCapabilities(const std::vector<DeviceInfo>& devices) {
   constexpr size_t kMost = 8;
   if (devices.empty()) return;

@@ -9,8 +9,8 @@ namespace bulkhead::cli {
 // the state of each.
 void AddBackendsCommand(Command& program, Invocation& invocation);
 
-// Prints a paragraph for each backend to stdout, and a line for
-// each diagnostic to stderr.
+// Prints a paragraph for each backend to stdout, and a line for each diagnostic
+// to stderr.
 void PrintBackends(const BackendReport& report);
 
 }  // namespace bulkhead::cli

@@ -18,9 +18,9 @@ std::string OrNotKnown(const std::string& text) {
   return text.empty() ? "not known" : text;
 }
 
-// Returns what the application saw, in words: "kBackendLost" becomes "the call
-// failed: backend lost", "recovered" stays. A record has the name of a C++
-// Code.
+// Returns the outcome of the application's call in words. A record has the name
+// of a C++ Code for a failed call: "kBackendLost" becomes "the call failed:
+// backend lost". Other outcomes, such as "recovered", stay as they are.
 std::string DescribeOutcome(const std::string& outcome) {
   const bool code = outcome.size() > 1 && outcome[0] == 'k' &&
                     std::isupper(static_cast<unsigned char>(outcome[1])) != 0;
@@ -34,12 +34,14 @@ std::string DescribeOutcome(const std::string& outcome) {
   return text;
 }
 
-std::string OfStreamOr(const std::optional<int>& asked) {
+std::string ValueOrOfStream(const std::optional<int>& asked) {
   return asked ? std::to_string(*asked) : "of the stream";
 }
 
+// Adds a line with the name and the value of a field.
 using AddField = std::function<void(std::string_view, const std::string&)>;
 
+// Adds the request that was being served when the process crashed.
 void AddRequest(const Crash& crash, const AddField& line) {
   const Crash::Request& request = crash.request;
   std::string asked = crashes::NameOf(request.kind);
@@ -58,9 +60,9 @@ void AddRequest(const Crash& crash, const AddField& line) {
                                                                       : "first",
                          request.audio ? "audio" : "video"));
   if (request.audio) {
-    line("audio",
-         fmt::format("rate {}, channels {}", OfStreamOr(request.sample_rate),
-                     OfStreamOr(request.num_channels)));
+    line("audio", fmt::format("rate {}, channels {}",
+                              ValueOrOfStream(request.sample_rate),
+                              ValueOrOfStream(request.num_channels)));
   } else {
     line("threads", fmt::format("{}", request.threads));
   }
@@ -90,6 +92,7 @@ void AddLines(const std::string& heading, const std::vector<std::string>& lines,
   for (const std::string& line : lines) text.push_back("  " + line);
 }
 
+// Adds the parts of a record that come from the crashed process itself.
 void AddClaims(const Crash& crash, std::vector<std::string>& text) {
   const ExitReport& end = crash.end;
   if (end.claimed_address != 0 || !end.claimed_backtrace.empty()) {

@@ -8,14 +8,14 @@
 
 namespace bulkhead::cli {
 
-// Records of crashes as text for a person, the same in `bulkhead crashes` and
-// in the pane of `bulkhead top`. A record has words of the process that
-// crashed: what is shown on a terminal has to pass through Printable() first.
+// Functions that turn a crash record into text, for `bulkhead crashes` and
+// `bulkhead top`. A record contains text from the process that crashed, so the
+// result must pass through Printable() before it is shown on a terminal.
 
-// Returns the line of a record in a list: its number, time, cause and place.
+// Returns one line for a list of records: number, time, cause and place.
 std::string LineOf(const Crash& crash);
 
-// Returns all that a record says, line by line. The first line is a heading.
+// Returns the whole record as lines. The first line is a heading.
 std::vector<std::string> LinesOf(const Crash& crash);
 
 }  // namespace bulkhead::cli

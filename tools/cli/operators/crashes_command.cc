@@ -36,7 +36,7 @@ struct CrashesOptions {
   uint64_t number = 0;
   bool json = false;
   bool with_media_text = false;
-  // Points to RunList, RunShow or RunClear, whichever the call asks for.
+  // The chosen subcommand: RunList, RunShow or RunClear.
   int (*run)(const CrashesOptions& options) = nullptr;
 };
 

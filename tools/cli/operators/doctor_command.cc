@@ -41,6 +41,7 @@ struct Program {
   bool found;
 };
 
+// The findings of one run.
 struct Examination {
   std::vector<Program> programs;
   std::vector<std::string> variables;  // Each is "BULKHEAD_NAME=VALUE".
@@ -76,7 +77,8 @@ Examination Examine(const GlobalOptions& global) {
   }
   found.variables = OurVariables();
   HostOptions options = HostOptionsFrom(global);
-  // The picture that doctor decodes is its own, no stranger's.
+  // doctor decodes only a picture that it makes itself, so that a restriction
+  // of media would protect nothing here.
   options.allowed = AllowedMedia::All();
   Result<std::unique_ptr<Host>> host = Host::Create(std::move(options));
   if (!host) {
@@ -98,6 +100,7 @@ Examination Examine(const GlobalOptions& global) {
   return found;
 }
 
+// Returns the directories of the plugin path, each with its origin.
 std::vector<std::string> PluginPath(const GlobalOptions& global) {
   std::vector<std::string> lines;
   if (!global.plugin_path.empty()) {
@@ -124,7 +127,8 @@ std::vector<std::string> PluginPath(const GlobalOptions& global) {
   return lines;
 }
 
-// Prints the lines of `text` in a column, with the label beside the first.
+// Prints the lines of `text` in a column, with `label` to the left of the first
+// line.
 void PrintBeside(const std::string& label, const std::string& text) {
   std::istringstream lines(text);
   std::string before = label;

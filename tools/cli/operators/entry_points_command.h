@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead entry-points`, which lists the entry points of installed
-// packages, of every group.
+// Adds `bulkhead entry-points`, which lists the entry points of all groups that
+// installed packages declare.
 void AddEntryPointsCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

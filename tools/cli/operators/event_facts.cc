@@ -25,7 +25,8 @@ Json TextOrNull(const std::string& text) {
   return text.empty() ? Json() : Json(text);
 }
 
-// Leaves out what the process claimed, which may contain parts of the media.
+// Returns the trusted part of an exit report. The claims of the process are
+// left out, since they may contain parts of the media.
 Json FactsOf(const ExitReport& exit) {
   const bool named = exit.syscall_trusted;
   return {{"kind", crashes::NameOf(exit.kind)},

@@ -8,15 +8,15 @@
 
 namespace bulkhead::cli {
 
-// The version of the format that FactsOf() returns. A new member does not
-// change it; a member that goes, or gets another meaning or type, does.
+// The version of the format that FactsOf() returns. It rises when a member is
+// removed or changes its meaning or type, but not when a member is added.
 inline constexpr int kEventFormatVersion = 1;
 
-// Returns an event as `events --json` prints it. events.schema.json beside this
-// file describes every member, and is installed with the program.
+// Returns an event as `bulkhead events --json` prints it. events.schema.json,
+// beside this file and installed with the program, describes every member.
 nlohmann::ordered_json FactsOf(const Event& event);
 
-// Returns the time of an event in UTC, as crash records have it:
+// Returns the time of an event in UTC, in the format of crash records:
 // "2026-07-01T12:00:00.123Z".
 std::string TimeText(const Event& event);
 

@@ -29,8 +29,8 @@ Times are UTC. Each bulkheadd keeps its latest 1024 events. --follow ends with
 the last of the applications that it follows. The lines of --json have a format
 with a version, which events.schema.json in share/bulkhead describes.)";
 
-// The longest wait for events. A signal that arrives just before the wait
-// begins does not interrupt it, and is noticed when it ends.
+// The longest wait for events. A signal that arrives just before a wait begins
+// does not interrupt the wait, and is noticed only at its end.
 constexpr milliseconds kLookForSignal{200};
 
 volatile sig_atomic_t interrupted = 0;
@@ -51,8 +51,8 @@ std::string LineOf(const Event& event, bool json) {
               : Printable(Sentence(event));
 }
 
-// Prints a line for each event and flushes, so that a reader of lines need not
-// wait for the next event. Returns false if the reader has gone away.
+// Prints a line for each event and flushes them, so that the reader of a pipe
+// gets them at once. Returns false if the reader has gone away.
 Result<bool> Show(const std::vector<Event>& events, bool json) {
   Result<std::unique_ptr<Output>> output = Output::Open("-");
   if (!output) return output.error();
@@ -78,6 +78,7 @@ int Follow(std::optional<int> host, bool json) {
   if (!follower) return Fail(follower.error());
   while (!interrupted) {
     const auto events = follower->Next(kLookForSignal);
+    // The last of the followed applications has ended.
     if (!events && events.error().code() == Code::kBackendLost) return 0;
     const Result<bool> shown =
         events ? Show(*events, json) : Result<bool>(events.error());

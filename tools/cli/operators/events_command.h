@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead events`, which prints the events of backends and sessions:
-// those kept so far, and with --follow each new one.
+// Adds `bulkhead events`, which prints the recorded events of backends and
+// sessions and, with --follow, each new event.
 void AddEventsCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -9,13 +9,14 @@
 namespace bulkhead::cli {
 namespace {
 
+// A printable character with the combining characters after it.
 struct Piece {
-  std::string text;
+  std::string text;  // UTF-8
   int columns;
 };
 
-// Returns the printable characters of the text. One without a width of its own,
-// such as a combining accent, belongs to the piece before it.
+// Splits the cleaned text into pieces. A character of width 0, such as a
+// combining accent, is added to the piece before it.
 std::vector<Piece> PiecesOf(std::string_view text_untrusted) {
   const std::string text = CleanText(text_untrusted, text_untrusted.size());
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
@@ -37,9 +38,11 @@ std::vector<Piece> PiecesOf(std::string_view text_untrusted) {
   return pieces;
 }
 
-// Appends what fits to `line` and returns the number of columns that it takes.
+// Appends as much of the text as fits into `columns` to `line`, with "~" at the
+// end if something was cut. Returns the number of columns used.
 int CutTo(int columns, std::string_view text_untrusted, std::string& line) {
   int used = 0;
+  // The columns and bytes of the longest beginning that leaves room for "~".
   int used_before_mark = 0;
   size_t bytes_before_mark = line.size();
   for (const Piece& piece : PiecesOf(text_untrusted)) {
@@ -77,10 +80,12 @@ std::string Fit(std::string_view text_untrusted, int columns) {
 std::vector<std::string> Wrap(std::string_view text_untrusted, int columns) {
   std::vector<std::string> lines(1);
   int used = 0;
-  // The place after the last space of the line, and the columns up to there.
+  // The bytes and the columns of the line up to and including its last space,
+  // where it can be broken; 0 columns if it cannot.
   size_t bytes_to_break = 0;
   int columns_to_break = 0;
   for (const Piece& piece : PiecesOf(text_untrusted)) {
+    // A space that does not fit becomes the break itself.
     if (used + piece.columns > columns && piece.text == " ") {
       lines.emplace_back();
       used = 0;
@@ -89,7 +94,7 @@ std::vector<std::string> Wrap(std::string_view text_untrusted, int columns) {
     }
     if (used + piece.columns > columns) {
       std::string rest;
-      // A space in the first half is too far away.
+      // A break at a space in the first half of the line would waste too much.
       const bool at_space = columns_to_break * 2 > columns;
       if (at_space) {
         rest = lines.back().substr(bytes_to_break);
@@ -101,7 +106,7 @@ std::vector<std::string> Wrap(std::string_view text_untrusted, int columns) {
     }
     lines.back() += piece.text;
     used += piece.columns;
-    // A line is not broken within its indentation.
+    // The line is not broken within its indentation.
     if (piece.text == " " &&
         lines.back().find_first_not_of(' ') != std::string::npos) {
       bytes_to_break = lines.back().size();

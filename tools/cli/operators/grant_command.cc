@@ -65,6 +65,8 @@ Result<BackendInfo> FindBackend(const GlobalOptions& global,
                             known.empty() ? "none" : known));
 }
 
+// Returns the hash of a shared object in the form "sha256=..." that grants
+// have.
 Result<std::string> HashOf(const std::string& path) {
   const ipc::UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   Digest digest(HashAlgorithm::kSha256);
@@ -88,6 +90,9 @@ std::string Listed(const Permissions& permissions) {
   return texts.empty() ? "nothing" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
+// Returns the permissions to grant: those named on the command line and, with
+// --all, those that the backend asks for. Without --force, a permission that
+// the backend does not ask for is an error.
 Result<Permissions> Wanted(const GrantOptions& options,
                            const Permissions& asked) {
   Result<Permissions> wanted = ParsePermissions(options.permissions);
@@ -111,8 +116,8 @@ Result<Permissions> Wanted(const GrantOptions& options,
 }
 
 int RunGrant(const GlobalOptions& global, const GrantOptions& options) {
-  // Parses the permissions before it starts a supervisor to look up the
-  // backend, so that a typing error is reported at once.
+  // Parsed before FindBackend() starts a supervisor, so that a typing error is
+  // reported at once.
   if (const auto words = ParsePermissions(options.permissions); !words) {
     return Fail(words.error());
   }

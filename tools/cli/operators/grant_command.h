@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead grant`, which grants a backend permissions that it asks for
-// beyond its own files.
+// Adds `bulkhead grant`, which grants a backend permissions that its manifest
+// asks for, such as access to a device node.
 void AddGrantCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -15,20 +15,23 @@ namespace bulkhead::cli {
 // Functions that `bulkhead grant`, `bulkhead revoke` and `bulkhead grants`
 // share.
 
-// A grants.toml to edit: the system's or the user's.
+// A grants.toml to edit: the system's file, which applies to every user, or the
+// file of one user.
 struct GrantTarget {
   std::string path;
   grants::GrantAudience audience;
 };
 
-// Returns the grants files that apply to this process.
+// Returns the grants files that Bulkhead reads in a process of this user.
 grants::GrantFiles OurGrantFiles();
 
-// Returns the file to edit. kInvalidArgument if the user has none.
+// Returns the file to edit: the system's if `system`, else the user's. The file
+// need not exist yet. Returns kInvalidArgument if this user's file has no path,
+// as without HOME.
 Result<GrantTarget> TargetOf(bool system);
 
-// Parses permissions such as "read=/usr/share/acme". An error begins with the
-// word that is wrong.
+// Parses permissions such as "read=/usr/share/acme". An error message begins
+// with the malformed word.
 Result<grants::Permissions> ParsePermissions(
     const std::vector<std::string>& words);
 

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead grants`, which lists what the operator has granted to which
-// backend, and in which file.
+// Adds `bulkhead grants`, which lists the grants of each backend with the file
+// that holds them.
 void AddGrantsCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

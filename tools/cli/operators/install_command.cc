@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/environment.h"
-#include "core/discovery/version.h"
+#include "core/discovery/package_version.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"

@@ -33,7 +33,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::chrono::milliseconds kWindow{500};
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
-// The time between two readings of --watch, which is the window too.
+// The time between two readings of --watch. Frames per second are measured over
+// this whole time.
 constexpr std::chrono::milliseconds kEachSecond{1'000};
 
 constexpr char kExamples[] = R"(Examples:
@@ -104,7 +105,8 @@ Json FactsOf(const RunningHost& host) {
           {"written_off", std::move(written_off)}};
 }
 
-// Prints one line to stdout, as long as a terminal is wide.
+// Prints one line to stdout, cut to the width of the terminal, if stdout is
+// one.
 void PrintCut(std::string_view line) {
   const std::optional<size_t> columns = StdoutColumns();
   Print(columns ? Cut(line, static_cast<int>(*columns)) : std::string(line));
@@ -129,8 +131,8 @@ void PrintShadow(const ShadowReport& shadow) {
   }
 }
 
-// Returns what a session does: "25.0/s", "waiting for 8 s", "idle", or "?" if
-// its frames were not counted for long enough.
+// Returns the activity of a session: "25.0/s", "waiting for 8 s", "idle", or
+// "?" if its frames were not counted for long enough.
 std::string Activity(const RunningSession& session) {
   using std::chrono::seconds;
   const bool delivers = session.frames_per_second.value_or(0) > 0;
@@ -201,6 +203,8 @@ void PrintHost(const SilentHost& host) {
   PrintCut("  silent: " + host.reason);
 }
 
+// Sorts applications by pid, backends by name, and sessions by the time for
+// which they wait, the longest first.
 void Sort(RunningHosts& running) {
   const auto by = [](auto& list, const auto& key) {
     std::stable_sort(
@@ -229,6 +233,7 @@ struct PsOptions {
   bool json = false;
 };
 
+// Returns the sorted reading, with --host only the chosen application.
 Result<RunningHosts> Read(const PsOptions& options) {
   Result<RunningHosts> running =
       FindRunningHosts(options.watch ? kEachSecond : kWindow);
@@ -271,8 +276,8 @@ void PrintListing(const RunningHosts& running) {
   for (const SilentHost& host : running.silent) PrintHost(host);
 }
 
-// Prints the first reading of --watch and those after it, until ^C or until the
-// reader of stdout has gone away. The reading itself takes the second.
+// Prints readings until ^C, or until the reader of stdout has gone away. There
+// is no pause between two readings, since each takes a second (kEachSecond).
 int Watch(const PsOptions& options) {
   const bool on_terminal = StdoutColumns().has_value();
   for (;;) {
@@ -282,8 +287,7 @@ int Watch(const PsOptions& options) {
       Print(FactsOf(*running).dump(-1, ' ', true,
                                    Json::error_handler_t::replace));
     } else {
-      // Moves to the first line and erases what was there; Print() would
-      // replace the escape.
+      // Clears the screen. Print() would replace the escape character.
       if (on_terminal) std::fputs("\x1b[H\x1b[J", stdout);
       Print(fmt::format("{:%F %T%z}", fmt::localtime(std::time(nullptr))));
       PrintListing(*running);
@@ -294,7 +298,7 @@ int Watch(const PsOptions& options) {
 }
 
 int RunPs(const PsOptions& options) {
-  // This category says how wide characters are.
+  // Cut() needs the locale's category for the width of characters.
   setlocale(LC_CTYPE, "");
   if (options.watch) return Watch(options);
   const Result<RunningHosts> running = Read(options);

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead ps`, which lists the running applications of this user with
-// their backends and sessions.
+// Adds `bulkhead ps`, which lists this user's running applications with their
+// backends and sessions.
 void AddPsCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

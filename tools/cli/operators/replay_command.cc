@@ -39,6 +39,9 @@ struct ReplayOptions {
   bool despite_quarantine = false;
 };
 
+// Returns the options under which the recorded request is repeated: with the
+// directory of the crashed backend on the plugin path, the recorded deadline,
+// and no second attempt after a crash.
 HostOptions HostOptionsFor(const GlobalOptions& global,
                            const ReplayOptions& replay, const Crash& crash) {
   HostOptions options = HostOptionsFrom(global);
@@ -49,7 +52,7 @@ HostOptions HostOptionsFor(const GlobalOptions& global,
   options.limits.attempts_per_position = 1;
   options.limits.restarts_per_position = 0;
   if (replay.despite_quarantine) options.state_directory = "";
-  // Sets the deadline of the recorded step only: the record has no other.
+  // The record has the deadline of one step, the one that crashed.
   const std::chrono::milliseconds deadline(crash.request.deadline_ms);
   Deadlines& deadlines = options.deadlines;
   if (deadline.count() <= 0) return options;
@@ -71,8 +74,9 @@ bool IsAsRecorded(const std::string& path, int64_t bytes, int64_t modified_ns) {
              modified_ns;
 }
 
-// Compares the contents where the record has their hash, since a file may be
-// installed again without a change, or changed without a trace in its times.
+// Returns whether the backend's file differs from the one that crashed.
+// Compares the hash if the record has one, else size and time: a file may be
+// installed again without a change, or be changed with its old time.
 bool HasChanged(const Crash::Backend& backend) {
   auto hash = RecordHash::Parse(backend.hash);
   if (!hash) {
@@ -86,6 +90,7 @@ bool HasChanged(const Crash::Backend& backend) {
   return !hash->Matches();
 }
 
+// Warns if the input or the backend's file is not the one of the crash.
 void WarnOfChanges(const Crash& crash, const BackendInfo& found) {
   const auto& input = crash.input;
   if (input && !IsAsRecorded(input->path, input->bytes, input->modified_ns)) {
@@ -124,6 +129,7 @@ Result<BackendInfo> Find(Host& host, const Crash::Backend& wanted) {
                     "or BULKHEAD_ADD_PATH=DIR");
 }
 
+// Repeats the start of the backend, for a crash without media.
 Status Start(Host& host, const Crash& crash, const BackendInfo& backend) {
   if (!crash.device.empty()) {
     return host.Prewarm(crash.backend.name + "/" + crash.device);
@@ -134,7 +140,8 @@ Status Start(Host& host, const Crash& crash, const BackendInfo& backend) {
   return host.Prewarm(backend.devices[0].name);
 }
 
-Status Listen(Host& host, const Crash& crash) {
+// Repeats the recorded request for an audio stream.
+Status DecodeAudio(Host& host, const Crash& crash) {
   const Crash::Request& request = crash.request;
   Result<AudioDecoder> audio = host.OpenAudio(
       crash.input->path, {.device = crash.backend.name + "/" + crash.device,
@@ -146,8 +153,8 @@ Status Listen(Host& host, const Crash& crash) {
                           .backend_options = request.backend_options});
   if (!audio) return audio.error();
   if (request.kind == Kind::kOpen) return Status();
-  // Decodes a second, not one sample: the place may be inside a block, and the
-  // crash happens where the block is decoded.
+  // Decodes one second, not one sample: the recorded sample may be inside a
+  // block, and the crash happens when the whole block is decoded.
   const AudioMetadata& metadata = audio->metadata();
   const double rate =
       request.sample_rate.value_or(static_cast<int>(metadata.sample_rate));
@@ -158,9 +165,10 @@ Status Listen(Host& host, const Crash& crash) {
   return samples ? Status() : samples.error();
 }
 
+// Repeats the recorded request.
 Status Decode(Host& host, const Crash& crash) {
   const Crash::Request& request = crash.request;
-  if (request.audio) return Listen(host, crash);
+  if (request.audio) return DecodeAudio(host, crash);
   Result<VideoDecoder> video = host.OpenVideo(
       crash.input->path, {.device = crash.backend.name + "/" + crash.device,
                           .stream_index = request.stream_index,
@@ -183,7 +191,7 @@ Status Decode(Host& host, const Crash& crash) {
   if (request.kind != Kind::kNext) return Status();
   for (uint64_t i = 0; i <= request.frame; ++i) {
     const Result<std::optional<Frame>> frame = video->Next();
-    // Passes over damage before the frame that crashed.
+    // Damage before the frame that crashed is skipped.
     const bool damaged = !frame && frame.error().code() == Code::kBadInput;
     if (damaged && i < request.frame) continue;
     if (!frame) return frame.error();
@@ -192,8 +200,8 @@ Status Decode(Host& host, const Crash& crash) {
   return Status();
 }
 
-// Returns the position without the path of the file, which may be spelled in
-// another way this time.
+// Returns a position in the media without the path of the file, which may be
+// spelled differently this time.
 std::string_view Place(std::string_view position) {
   const size_t comma = position.rfind(", ");
   return comma == std::string_view::npos ? position
@@ -206,6 +214,8 @@ bool IsSame(const ExitReport& was, const ExitReport& is) {
          Place(was.position) == Place(is.position);
 }
 
+// Prints whether the request crashed again. `status` is the outcome of the
+// repeated request, `backend` its state afterwards. Returns the exit status.
 int PrintVerdict(const Crash& crash, const BackendInfo& backend,
                  const Status& status) {
   if (status.ok()) {

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead replay N`, which repeats in a new process the request that was
-// being served when a backend's process crashed.
+// Adds `bulkhead replay N`. Crash record N has the request during which a
+// backend's process crashed; the command repeats it with a new process.
 void AddReplayCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

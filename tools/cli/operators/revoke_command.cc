@@ -28,7 +28,8 @@ struct RevokeOptions {
   bool system = false;
 };
 
-// Prints a note for each grant that the backend still has in another file.
+// Prints a note for each grant that the backend has in a file other than
+// `edited`.
 void SayElsewhere(const RevokeOptions& options, const std::string& edited) {
   for (const grants::GrantFile& file : OurGrantFiles().all()) {
     if (file.path == edited) continue;

@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead revoke`, which takes away permissions that `bulkhead grant`
-// gave.
+// Adds `bulkhead revoke`, which takes back permissions that `bulkhead grant`
+// granted.
 void AddRevokeCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

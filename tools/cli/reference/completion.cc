@@ -10,7 +10,7 @@ constexpr char kOrigin[] = "# Made by `bulkhead completion`; do not edit.\n";
 
 using Offer = OptionReference::Offer;
 
-// Returns `text` as one word of a shell that has the quotes of sh.
+// Returns `text` as one word of a shell, in single quotes.
 std::string Quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) {
@@ -45,7 +45,8 @@ std::vector<std::string> NamesOf(
   return names;
 }
 
-// Writes the branch of `case "$previous"` that completes the option's value.
+// Writes the branch of `case $command:$previous` that completes the value of an
+// option. `command` is the subcommand that has the option, or "*" for all.
 void WriteBashValue(const std::string& command, const OptionReference& option,
                     std::ostream& out) {
   if (option.value.empty()) return;
@@ -76,6 +77,7 @@ bool TakesFiles(const CommandReference& command) {
   return false;
 }
 
+// Writes the command that completes an option while `condition` holds.
 void WriteFishOption(const std::string& condition,
                      const OptionReference& option, std::ostream& out) {
   out << "complete -c bulkhead -n " << Quoted(condition);
@@ -96,8 +98,8 @@ void WriteFishOption(const std::string& condition,
   out << " -d " << Quoted(option.help) << '\n';
 }
 
-// Returns `text` without the characters that end a part of a specification of
-// zsh's _arguments.
+// Escapes the characters that would end a part of a specification of zsh's
+// _arguments.
 std::string ZshText(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -120,6 +122,8 @@ std::string ZshAction(const OptionReference& option) {
   return "";
 }
 
+// Writes a specification of zsh's _arguments for each name of the option. "*"
+// before it allows repetition; "(names)" makes the names exclude each other.
 void WriteZshOption(const OptionReference& option, std::ostream& out) {
   for (const std::string& name : option.names) {
     std::string specification;

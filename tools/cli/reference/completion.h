@@ -7,9 +7,9 @@
 
 namespace bulkhead::cli {
 
-// Each returns a script that completes the command line of `bulkhead` in that
-// shell: subcommands, options with their help, the values of options that have
-// a list of them, and files.
+// Return a script for the named shell that completes the command line of
+// `bulkhead`: subcommands, options with their help, the values of options that
+// have a fixed list of values, and files.
 std::string BashCompletion(const CommandReference& reference);
 std::string FishCompletion(const CommandReference& reference);
 std::string ZshCompletion(const CommandReference& reference);

@@ -5,8 +5,9 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead completion SHELL`, which prints the completion of a shell. It
-// describes all subcommands of `program`, also those that are added later.
+// Adds `bulkhead completion SHELL`, which prints the completion script for a
+// shell. The script has all subcommands of `program`, including those that are
+// added after this call.
 void AddCompletionCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

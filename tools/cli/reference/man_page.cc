@@ -8,8 +8,8 @@
 namespace bulkhead::cli {
 namespace {
 
-// Returns the text so that troff prints it as it is: a hyphen stays the ASCII
-// character that can be copied, and no line becomes a request.
+// Escapes the text so that troff prints it unchanged: a hyphen stays the ASCII
+// character, which can be copied, and no line is read as a request.
 std::string Escape(const std::string& text) {
   std::string out;
   bool line_begins = true;
@@ -34,6 +34,7 @@ std::string Italic(const std::string& text) {
   return "\\fI" + Escape(text) + "\\fR";
 }
 
+// Returns the beginning of a page, up to its section NAME.
 std::string Head(const std::string& page, const std::string& purpose) {
   return ".\\\" Made from the parser of the program; do not edit.\n.TH \"" +
          Escape(page) +

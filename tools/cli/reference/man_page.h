@@ -7,10 +7,11 @@
 
 namespace bulkhead::cli {
 
-// Returns bulkhead(1), which lists the subcommands and the options of all.
+// Returns the man page bulkhead(1), with the subcommands and the global
+// options.
 std::string ProgramPage(const CommandReference& reference);
 
-// Returns bulkhead-NAME(1), the page of one subcommand.
+// Returns the man page of one subcommand, bulkhead-NAME(1).
 std::string CommandPage(const CommandReference& command);
 
 }  // namespace bulkhead::cli

@@ -10,8 +10,9 @@
 namespace bulkhead::cli {
 namespace {
 
-// CLI11 returns the placeholder together with the descriptions of the checks:
-// "HOW:{error,skip}:{error->0,skip->1}" and "N:INT in [0 - 64]".
+// CLI11 returns the placeholder of an option together with descriptions of its
+// checks: "HOW:{error,skip}:{error->0,skip->1}" or "N:INT in [0 - 64]". kChecks
+// matches all after the placeholder, kChoices the list of choices.
 const std::regex kChecks(R"(:(\{|[A-Z]+ in \[).*$)");
 const std::regex kChoices(R"(:\{([^}>]*)\})");
 

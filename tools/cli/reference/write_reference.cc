@@ -8,9 +8,9 @@
 #include "tools/cli/reference/completion.h"
 #include "tools/cli/reference/man_page.h"
 
-// Writes the man pages and the completions of the program below a directory, as
-// an installation has them: share/man/man1/bulkhead.1 and so on. A step of the
-// build; nothing of it is installed.
+// A program for the build that writes the man pages and completions of
+// `bulkhead` into a directory, laid out as in an installation:
+// share/man/man1/bulkhead.1 and so on. The program itself is not installed.
 
 namespace {
 

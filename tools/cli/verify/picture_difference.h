@@ -8,12 +8,13 @@
 
 namespace bulkhead::cli {
 
-// The differences between two pictures with numbers of one type.
+// The difference between two pictures with the same Dtype. A number is the
+// value of one component (red, green or blue) of a pixel.
 struct PictureDifference {
-  // They have different sizes; nothing else is compared then.
+  // The pictures have different sizes; nothing else was compared.
   bool sizes = false;
-  uint64_t numbers = 0;  // that differ, of one picture's
-  uint64_t of = 0;
+  uint64_t numbers = 0;  // The count of numbers that differ.
+  uint64_t of = 0;       // The count of all numbers of a picture.
   // The peak signal-to-noise ratio in dB over red, green and blue; nullopt if
   // the pictures are equal.
   std::optional<double> psnr;
@@ -21,7 +22,7 @@ struct PictureDifference {
   bool none() const { return !sizes && numbers == 0; }
 };
 
-// Requires the same Dtype of both.
+// Compares two pictures, which must have the same Dtype.
 PictureDifference Compare(const Picture& a, const Picture& b);
 
 }  // namespace bulkhead::cli

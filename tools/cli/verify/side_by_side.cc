@@ -27,7 +27,8 @@ bool IsDamage(const Answer& answer) {
   return !answer && answer.error().code() == Code::kBadInput;
 }
 
-// Says what is there in place of a frame.
+// Returns a text for an answer that the other device's answer does not match:
+// damage, a frame, or the end.
 std::string InWords(const Answer& answer, const VideoDecoder& video) {
   const std::string& device = video.metadata().device;
   if (IsDamage(answer)) {
@@ -36,7 +37,8 @@ std::string InWords(const Answer& answer, const VideoDecoder& video) {
   return device + (*answer ? " has it" : " is at its end");
 }
 
-// Says how two frames differ; an empty text if they are equal.
+// Returns how two frames differ, or an empty text if they are equal. Adds the
+// difference to the lowest PSNR of the comparison.
 std::string Differs(const Frame& a, const Frame& b, Comparison& comparison) {
   if (a.pts() != b.pts()) {
     return fmt::format("its time, {:.6f} s and {:.6f} s", a.pts_seconds(),
@@ -58,6 +60,7 @@ std::string Differs(const Frame& a, const Frame& b, Comparison& comparison) {
                      difference.numbers, difference.of, *difference.psnr);
 }
 
+// Counts a difference, and keeps it if it is the first.
 void Note(Comparison& comparison, double seconds, std::string words) {
   ++comparison.differing;
   if (comparison.first) return;
@@ -72,7 +75,7 @@ void Note(Comparison& comparison, double seconds, std::string words) {
 Result<Comparison> CompareSideBySide(VideoDecoder& video, VideoDecoder& against,
                                      const std::function<void()>& seen) {
   Comparison comparison{.numbers = video.metadata().dtype};
-  double last = 0;  // the time of the last frame that either gave
+  double last = 0;  // The time of the last frame from either device.
   for (;;) {
     const Answer a = TimedNext(video, comparison.seconds);
     const Answer b = TimedNext(against, comparison.against_seconds);
@@ -91,7 +94,8 @@ Result<Comparison> CompareSideBySide(VideoDecoder& video, VideoDecoder& against,
       ++comparison.frames;
       continue;
     }
-    // From here on the two are out of step, and all else would differ.
+    // Only one device has a frame here. From here on the two are out of step,
+    // and all further frames would differ.
     comparison.complete = false;
     if (a && *a) last = (*a)->pts_seconds();
     if (b && *b) last = (*b)->pts_seconds();

@@ -12,7 +12,7 @@
 
 namespace bulkhead::cli {
 
-// The first frame that differs.
+// The first frame that differs between two devices.
 struct FirstDifference {
   uint64_t frame = 0;
   double seconds = 0;  // the time of the frame in the stream
@@ -23,25 +23,24 @@ struct FirstDifference {
 
 // The result of decoding one video stream on two devices.
 struct Comparison {
-  Dtype numbers = Dtype::kUint8;  // the first device's
-  uint64_t frames = 0;            // that both gave
-  uint64_t refused = 0;           // that both call damaged
-  uint64_t differing = 0;  // of which time, size, numbers or picture differ
-  // Both were compared to their end. False if only one of them gave a frame:
-  // the two are out of step from there on, and nothing after it is compared.
+  Dtype numbers = Dtype::kUint8;  // The type of the first device's numbers.
+  uint64_t frames = 0;            // The frames that both devices returned.
+  uint64_t refused = 0;           // The frames that both devices call damaged.
+  uint64_t differing = 0;         // The frames that differ in any way.
+  // False if the comparison ended before the streams did, because only one of
+  // the devices returned a frame. The next frames would not match each other.
   bool complete = true;
   std::optional<FirstDifference> first;
-  std::optional<double> lowest_psnr;  // of the pictures that differ
-  // The time that was spent in the calls of each device.
+  std::optional<double> lowest_psnr;  // Over the pictures that differ.
+  // The time spent in calls of the first and the second device.
   double seconds = 0;
   double against_seconds = 0;
 };
 
 // Decodes both streams from their beginning, frame by frame in turns, and
-// compares pictures number by number. Damage that both tell at the same place
-// is no difference. Returns the error of a device that fails where the other
-// one goes on, unless that is for damage, which is a difference. `seen` is
-// called after each frame.
+// compares the pictures number by number. Damage that both devices report for
+// the same frame is no difference; damage on one device alone is a difference.
+// Returns any other error of a device. Calls `seen` after each frame.
 Result<Comparison> CompareSideBySide(VideoDecoder& video, VideoDecoder& against,
                                      const std::function<void()>& seen);
 

@@ -126,7 +126,7 @@ int VerifyFile(Host& host, const std::string& file, const GlobalOptions& global,
   }();
   if (!comparison) return FailFile(file, comparison.error(), options.json);
   if (!global.quiet) {
-    // They are about the file, so the other device has the same.
+    // Notes are about the file, so they are the same on both devices.
     for (const std::string& line : NotesIn(file, video->damage())) Say(line);
   }
   int printed = 0;

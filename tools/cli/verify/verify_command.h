@@ -5,7 +5,7 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead verify`, which compares what two devices decode.
+// Adds `bulkhead verify`, which compares the frames that two devices decode.
 void AddVerifyCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -11,14 +11,15 @@ namespace {
 constexpr uint32_t kBorder = 4;
 constexpr uint32_t kGap = 4;
 constexpr std::byte kBackground{0x18};
-constexpr uint32_t kScale = 2;  // The size of a glyph's pixel.
+constexpr uint32_t kScale = 2;  // The size at which a glyph's pixel is drawn.
 constexpr ContactSheet::Color kPaper{0x18, 0x18, 0x18};
 constexpr ContactSheet::Color kInk{0xf0, 0xf0, 0xf0};
 
+// Returns the distance from one cell to the next, for cells of this size.
 uint32_t Pitch(uint32_t size) { return size + 2 * kBorder + kGap; }
 
-// Returns the mean of one channel over the part of the picture that becomes one
-// pixel.
+// Returns the mean of one channel over a rectangle of the picture: columns x0
+// to x1 - 1, rows y0 to y1 - 1.
 std::byte Average(const Picture& picture, uint32_t x0, uint32_t x1, uint32_t y0,
                   uint32_t y1, uint32_t channel) {
   uint64_t sum = 0;
@@ -60,6 +61,8 @@ void ContactSheet::Place(uint32_t cell, const Picture& picture, Color border) {
       Paint(left + x, top + y, border);
     }
   }
+  // A pixel of the cell is the mean of the part of the picture that it covers,
+  // or the nearest pixel of a picture that is smaller than the cell.
   for (uint32_t y = 0; y < cell_height_; ++y) {
     const uint32_t y0 = y * picture.height / cell_height_;
     const uint32_t y1 =
@@ -77,6 +80,8 @@ void ContactSheet::Place(uint32_t cell, const Picture& picture, Color border) {
 }
 
 void ContactSheet::Caption(uint32_t cell, std::string_view time) {
+  // The width of a glyph with the space before it, and the height of a caption
+  // with the space above and below its glyphs.
   constexpr uint32_t kAdvance = (kGlyphWidth + 1) * kScale;
   constexpr uint32_t kHeight = (kGlyphHeight + 2) * kScale;
   const auto fitting = std::min<size_t>(

@@ -9,8 +9,9 @@
 
 namespace bulkhead::cli {
 
-// A picture of many small pictures in rows, each with a coloured border. The
-// caller chooses the meaning of the colours. Not thread-safe.
+// A large picture that shows many small pictures in rows. Each has a border,
+// whose colour the caller chooses, and may have a time as caption. Owns the
+// pixels. Not thread-safe.
 class ContactSheet {
  public:
   struct Color {
@@ -18,13 +19,13 @@ class ContactSheet {
   };
 
   // Creates a sheet of `cells` cells in rows of `columns`. A cell is
-  // `cell_width` pixels wide and keeps the proportions of a picture of `width`
-  // x `height`.
+  // `cell_width` pixels wide, with the aspect ratio of pictures of `width` x
+  // `height`.
   ContactSheet(uint32_t cells, uint32_t columns, uint32_t cell_width,
                uint32_t width, uint32_t height);
 
-  // Draws the picture, shrunk by averaging, into the cell with this number,
-  // which must be below `cells`.
+  // Draws the picture, shrunk by averaging, into the cell number `cell`, which
+  // is counted from 0 and must be below `cells`.
   void Place(uint32_t cell, const Picture& picture, Color border);
   // Draws a time ("0:12.34") into the lower left corner of a cell. Leaves out
   // the characters that do not fit.
@@ -34,6 +35,7 @@ class ContactSheet {
   Picture picture() const;
 
  private:
+  // Returns the address of a pixel.
   std::byte* At(uint32_t x, uint32_t y);
   void Paint(uint32_t x, uint32_t y, Color color);
 

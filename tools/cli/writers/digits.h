@@ -6,14 +6,14 @@
 
 namespace bulkhead::cli {
 
-// A font with the characters of a time. A glyph is 3 pixels wide and 5 high. It
-// is stored as 5 rows of 3 bits: the top row in the highest bits, and within a
-// row the left pixel in the highest bit.
+// A bitmap font with the characters of a time, for ContactSheet's captions. A
+// glyph is 3 pixels wide and 5 high. It is stored as 5 rows of 3 bits: the top
+// row in the highest bits, and within a row the left pixel in the highest bit.
 inline constexpr uint32_t kGlyphWidth = 3;
 inline constexpr uint32_t kGlyphHeight = 5;
 
-// Returns the glyph of a digit, colon or point, and 0, an empty glyph, for any
-// other character.
+// Returns the glyph of a digit, colon or point. Returns 0, an empty glyph, for
+// any other character.
 constexpr uint16_t GlyphOf(char letter) {
   constexpr std::array<uint16_t, 10> kDigits = {
       0b111'101'101'101'111, 0b010'110'010'010'111, 0b111'001'111'100'111,

@@ -8,22 +8,23 @@
 
 namespace bulkhead::cli {
 
-// The output of `bulkhead decode`, with one implementation for each format. The
-// command creates the writer before it asks for the first frame, so that an
-// output that cannot be opened costs no decoding. Not thread-safe.
+// Writes the frames of one video in some format. There is an implementation for
+// each format of `bulkhead decode`. The command creates the writer before it
+// decodes the first frame, so that an output that cannot be opened costs no
+// decoding. Not thread-safe.
 class FrameWriter {
  public:
   virtual ~FrameWriter() = default;
 
-  // Writes or copies the picture, which need not stay valid after the call.
+  // Writes or copies the picture. The view need only be valid during the call.
   virtual Status Write(const Picture& picture) = 0;
   // Flushes the output. Called once, after the last frame.
   virtual Status Finish() = 0;
 };
 
-// A writer that puts all frames into one output, after a header. Writes the
-// header before the first frame, or in Finish() if there was none. Borrows the
-// output, which Finish() closes.
+// The base class of writers that write all frames into one output, after a
+// header. The header is written before the first frame, or in Finish() if there
+// was no frame. Borrows the output; Finish() closes it.
 class StreamWriter : public FrameWriter {
  public:
   explicit StreamWriter(Output& output) : output_(output) {}
@@ -32,8 +33,8 @@ class StreamWriter : public FrameWriter {
   Status Finish() final;
 
  protected:
-  // Writes nothing, for formats without a header. The first picture is null if
-  // there is none.
+  // Writes the header; this default writes none. `first` is the first picture,
+  // null if there is none.
   virtual Status WriteHeader(const Picture*) { return Status(); }
   virtual Status WriteFrame(const Picture& picture) = 0;
 

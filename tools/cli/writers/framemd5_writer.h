@@ -11,19 +11,18 @@
 namespace bulkhead::cli {
 
 // Writes one line for each frame with the MD5 of its RGB24 pixels or native
-// planes, in the layout of version 2 of FFmpeg's framemd5 muxer, so that a
-// plain diff with
+// planes, in the layout of version 2 of FFmpeg's framemd5 muxer. To find wrong
+// pictures, compare the last column with the output of
 //
 //     ffmpeg -threads 1 -i FILE -map 0:v:0 -pix_fmt rgb24
 //         -fps_mode passthrough -f framemd5 -
 //
-// shows every wrong picture; for native planes the same without `-pix_fmt`, and
-// with -noautorotate. Timestamps are in the time base of the stream,
-// while that command uses the inverse of the frame rate: compare the last
-// columns only.
+// For native planes, leave out `-pix_fmt rgb24` and add -noautorotate. The
+// other columns may differ: timestamps here are in the time base of the stream,
+// FFmpeg's in units of a frame. Borrows the output.
 class Framemd5Writer : public StreamWriter {
  public:
-  // The properties of the stream that the header of the output contains.
+  // The properties of the stream for the header.
   struct Stream {
     uint32_t width = 0;
     uint32_t height = 0;

@@ -7,13 +7,13 @@
 
 namespace bulkhead::cli {
 
-// Returns the MD5 of the rows of the picture, without padding between rows, in
-// hexadecimal. Equals the MD5 that FFmpeg's framemd5 prints for the same
-// picture as packed RGB24, or for native planes in their own pixel format.
+// Returns the MD5 of the rows of the picture, without their padding, in
+// hexadecimal. FFmpeg's framemd5 prints the same MD5 if it gets the picture as
+// packed RGB24, or native planes in their own pixel format.
 std::string Md5(const Picture& picture);
 
-// Returns the MD5 that framemd5 prints for a picture as packed RGB48 of which
-// `picture` has the numbers divided by 65535. Requires Dtype::kFloat32.
+// Returns the MD5 of the picture as packed RGB48, as framemd5 prints it: the
+// floats of `picture` are multiplied by 65535. Requires Dtype::kFloat32.
 std::string Md5As16Bits(const Picture& picture);
 
 }  // namespace bulkhead::cli

@@ -11,13 +11,15 @@
 namespace bulkhead::cli {
 namespace {
 
-// Replaces an unknown frame rate, since the format requires one.
+// Written for an unknown frame rate, since the format requires a rate.
 constexpr Ratio kRateOfNone{25, 1};
+// Values of Color's `range` and `chroma_location`.
 constexpr uint8_t kLimitedRange = 1;
 constexpr uint8_t kFullRange = 2;
 constexpr uint8_t kLeft = 1;
 constexpr uint8_t kTopLeft = 3;
 
+// A pixel format that YUV4MPEG2 has, and its tag in the header.
 struct Format {
   std::string_view pixel_format;
   std::string_view tag;
@@ -29,7 +31,7 @@ constexpr Format kFormats[] = {
     {"gray12le", "mono12"},
     {"gray16le", "mono16"},
     {"yuv411p", "411 XYSCSS=411"},
-    {"yuv420p", "420jpeg XYSCSS=420JPEG"},  // or by the place of chroma
+    {"yuv420p", "420jpeg XYSCSS=420JPEG"},  // see TagOf()
     {"yuv422p", "422 XYSCSS=422"},
     {"yuv444p", "444 XYSCSS=444"},
     {"yuvj420p", "420jpeg XYSCSS=420JPEG"},
@@ -59,6 +61,8 @@ std::optional<std::string_view> TagOf(std::string_view pixel_format) {
   return std::nullopt;
 }
 
+// Returns the tag of a format that YUV4MPEG2 has. The tag of yuv420p depends on
+// the chroma location.
 std::string_view TagOf(std::string_view pixel_format, const Color& color) {
   if (pixel_format == "yuv420p" && color.chroma_location == kLeft) {
     return "420mpeg2 XYSCSS=420MPEG2";
@@ -102,7 +106,7 @@ Status NativeY4mWriter::WriteHeader(const Picture* first) {
       stream_.frame_rate.numerator > 0 && stream_.frame_rate.denominator > 0
           ? stream_.frame_rate
           : kRateOfNone;
-  // The format writes an unknown aspect ratio as 0:0.
+  // 0:0 is the format's unknown aspect ratio.
   const Ratio sar = stream_.sample_aspect_ratio;
   const bool known = sar.numerator > 0 && sar.denominator > 0;
   return output().Write(fmt::format(

@@ -7,15 +7,15 @@
 
 namespace bulkhead::cli {
 
-// Writes nothing, but reads every byte of every picture, so that a measurement
+// Writes nothing, but reads every byte of every picture. So a measurement
 // includes the memory traffic of a program that uses its frames.
 class NullWriter : public FrameWriter {
  public:
   Status Write(const Picture& picture) override;
   Status Finish() override { return Status(); }
 
-  // Returns a sum over all bytes read. Keeps the compiler from removing the
-  // reads.
+  // Returns a sum over all bytes. It exists so that the compiler does not
+  // remove the reads.
   uint64_t sum() const { return sum_; }
 
  private:

@@ -12,32 +12,33 @@
 
 namespace bulkhead::cli {
 
-// A picture for the writers: a Frame's, or one drawn by a test. A view,
-// which does not own the pixels.
+// A view of a picture, which the writers take. The pixels belong to a Frame, a
+// ContactSheet or a test, and must outlive the view. A picture is either RGB,
+// or native: the planes of the decoder's own pixel format.
 struct Picture {
-  // The pixels of an RGB picture. Null for a native one, which has `planes`.
+  // The pixels of an RGB picture; null for a native picture.
   const std::byte* pixels = nullptr;
   uint32_t width = 0;
   uint32_t height = 0;
   uint32_t stride = 0;  // The bytes from one row to the next.
   Dtype dtype = Dtype::kUint8;
-  uint64_t index = 0;
-  std::optional<int64_t> pts;
-  int64_t duration = 0;
-  std::vector<Plane> planes = {};
+  uint64_t index = 0;              // The number of the frame, from 0.
+  std::optional<int64_t> pts;      // In ticks of the stream's time base.
+  int64_t duration = 0;            // In the same ticks.
+  std::vector<Plane> planes = {};  // Of a native picture, else empty.
   Color color = {};
   FieldOrder field_order = FieldOrder::kProgressive;
 
   bool native() const { return !planes.empty(); }
-  // The two members below are for RGB.
+  // row() and row_bytes() are for RGB pictures only.
   std::span<const std::byte> row(uint32_t y) const {
     return {pixels + size_t{y} * stride, row_bytes()};
   }
   size_t row_bytes() const { return 3 * BytesOf(dtype) * width; }
-  // Returns the bytes of all rows, without padding.
+  // Returns the number of bytes of all rows or planes, without padding.
   uint64_t bytes() const;
-  // Calls `visit` with each row of each plane, from the first to the last,
-  // until it returns an error.
+  // Calls `visit` with each row of the picture, plane by plane for a native
+  // one. Stops at the first error and returns it.
   template <typename Visit>
   Status ForEachRow(const Visit& visit) const {
     for (const Plane& plane : planes) {

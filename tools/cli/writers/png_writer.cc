@@ -37,10 +37,11 @@ void Append(png_structp png, png_bytep data, size_t size) {
   bytes->insert(bytes->end(), begin, begin + size);
 }
 
-// Encodes 16 bits a channel. The simple interface of libpng would take 16 bits
-// for linear light, which these are not. The caller owns `row` and `bytes`,
-// because a local object that changes between setjmp and longjmp is
-// indeterminate afterwards.
+// Encodes a picture of floats with 16 bits a channel into `bytes`, and returns
+// whether libpng accepted it. libpng's simple interface would interpret 16 bits
+// as linear light, which they are not. `row` is a buffer for one row. The
+// caller owns both, because a local object that changes between setjmp and
+// longjmp has an indeterminate value afterwards.
 bool EncodeDeep(const Picture& picture, std::vector<uint8_t>& row,
                 std::vector<std::byte>& bytes) {
   png_structp png =

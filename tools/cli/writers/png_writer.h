@@ -10,14 +10,15 @@
 
 namespace bulkhead::cli {
 
-// Encodes the picture as PNG, compressed for speed rather than size. Floats
-// become 16 bits.
+// Encodes an RGB picture as PNG, with fast instead of strong compression.
+// Floats become 16 bits.
 Result<std::vector<std::byte>> EncodePng(const Picture& picture);
 
-// Writes a picture to one file of its own.
+// Writes a picture as PNG to the file `path`.
 Status WritePngFile(const Picture& picture, const std::string& path);
 
-// Writes each frame to a file of its own, numbered by the index of the frame.
+// Writes each frame as PNG to a file of its own, whose number is the index of
+// the frame.
 class PngFilesWriter : public FrameWriter {
  public:
   explicit PngFilesWriter(OutputPattern pattern);
@@ -29,8 +30,8 @@ class PngFilesWriter : public FrameWriter {
   const OutputPattern pattern_;
 };
 
-// Writes one PNG after the other to one output, as `ffmpeg -f png_pipe` reads
-// them. Borrows the output.
+// Writes the frames as PNGs, one after the other, to one output. `ffmpeg -f
+// png_pipe` reads it. Borrows the output.
 class PngStreamWriter : public StreamWriter {
  public:
   using StreamWriter::StreamWriter;

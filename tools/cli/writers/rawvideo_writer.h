@@ -6,10 +6,11 @@
 
 namespace bulkhead::cli {
 
-// Writes the pixels of one frame after the other without padding, as
-// `ffplay -f rawvideo -pixel_format rgb24 -video_size WxH` reads them; native
-// planes one after the other, as `ffmpeg -f rawvideo` writes them. Floats
-// keep the byte order of this machine. Borrows the output.
+// Writes the pixels of all frames, one frame after the other, without padding
+// and without a header. To watch RGB: `ffplay -f rawvideo -pixel_format rgb24
+// -video_size WxH`. Writes the planes of a native frame one after the other, as
+// `ffmpeg -f rawvideo` does. Writes floats in the byte order of this machine.
+// Borrows the output.
 class RawvideoWriter : public StreamWriter {
  public:
   using StreamWriter::StreamWriter;

@@ -17,9 +17,9 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
-constexpr uint16_t kFloat = 3;
-// The offsets of the two lengths in the header. Each counts the bytes that
-// follow the length.
+constexpr uint16_t kFloat = 3;  // WAVE_FORMAT_IEEE_FLOAT
+// The offsets of the two lengths in the header. Each is the number of bytes
+// after it.
 constexpr std::streamoff kRiffLength = 4;
 constexpr std::streamoff kDataLength = 40;
 constexpr uint64_t kHeaderBytes = 44;
@@ -38,12 +38,12 @@ Status SampleWriter::WriteHeader(const AudioSamples& samples) {
   std::string header = "RIFF";
   Append(kUnknown, header);
   header += "WAVEfmt ";
-  Append(uint32_t{16}, header);
+  Append(uint32_t{16}, header);  // The bytes of the fields up to "data".
   Append(kFloat, header);
   Append(static_cast<uint16_t>(samples.channels), header);
   Append(samples.sample_rate, header);
-  Append(samples.sample_rate * align, header);
-  Append(align, header);
+  Append(samples.sample_rate * align, header);  // Bytes per second.
+  Append(align, header);                        // Bytes of all channels.
   Append(static_cast<uint16_t>(8 * sizeof(float)), header);
   header += "data";
   Append(kUnknown, header);

@@ -13,10 +13,10 @@ namespace bulkhead::cli {
 // Writes samples as interleaved 32-bit floats, little-endian: raw ("f32le"), or
 // after the header of a WAV file ("wav").
 //
-// The header of a WAV file contains its length. The writer first writes the
-// largest number there, which means "unknown" by convention, and Finish()
-// replaces it. It stays where that is impossible: in a pipe, and in a file of
-// more than 4 GiB. Borrows the output. Not thread-safe.
+// The header of a WAV file contains its length. The writer begins with the
+// largest number as length, which by convention means "unknown". Finish()
+// overwrites it with the true length. In a pipe, and in a file above 4 GiB, the
+// length stays "unknown". Borrows the output. Not thread-safe.
 class SampleWriter {
  public:
   enum class Format { kRaw, kWav };
@@ -32,6 +32,7 @@ class SampleWriter {
 
  private:
   Status WriteHeader(const AudioSamples& samples);
+  // Writes the lengths into the header of a finished file, if that is possible.
   Status WriteLengths() const;
 
   const Format format_;

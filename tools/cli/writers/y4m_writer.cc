@@ -6,7 +6,7 @@
 namespace bulkhead::cli {
 namespace {
 
-// Replaces an unknown frame rate, since the format requires one.
+// Written for an unknown frame rate, since the format requires a rate.
 constexpr Ratio kRateOfNone{25, 1};
 
 // The coefficients of BT.601 in units of 1/256. They map 0 to 255 to 16 to 235
@@ -32,7 +32,7 @@ Status Y4mWriter::WriteHeader(const Picture*) {
       stream_.frame_rate.numerator > 0 && stream_.frame_rate.denominator > 0
           ? stream_.frame_rate
           : kRateOfNone;
-  // The format writes an unknown aspect ratio as 0:0.
+  // 0:0 is the format's unknown aspect ratio.
   const Ratio sar = stream_.sample_aspect_ratio;
   return output().Write(fmt::format(
       "YUV4MPEG2 W{} H{} F{}:{} Ip A{}:{} C444 XCOLORRANGE=LIMITED\n",

@@ -10,10 +10,10 @@
 
 namespace bulkhead::cli {
 
-// Writes RGB as YUV4MPEG2, which players read from a pipe: 4:4:4, 8 bits,
-// BT.601 of limited range, whatever the file had. The conversion from RGB back
-// to YUV loses up to 3 steps of 255, so use this format to watch, and
-// NativeY4mWriter to measure. Borrows the output.
+// Writes RGB frames as YUV4MPEG2, which players read from a pipe. The output is
+// always 4:4:4 with 8 bits, by the BT.601 matrix in limited range. Converting
+// RGB back to YUV changes values by up to 3 of 255. So this writer is for
+// watching; for measurements use NativeY4mWriter. Borrows the output.
 class Y4mWriter : public StreamWriter {
  public:
   struct Stream {
@@ -27,11 +27,11 @@ class Y4mWriter : public StreamWriter {
 
  private:
   Status WriteHeader(const Picture* first) override;
-  // The picture must consist of bytes, not floats.
+  // Requires Dtype::kUint8.
   Status WriteFrame(const Picture& picture) override;
 
   const Stream stream_;
-  std::vector<std::byte> planes_;
+  std::vector<std::byte> planes_;  // A buffer: Y, Cb and Cr of one frame.
 };
 
 }  // namespace bulkhead::cli

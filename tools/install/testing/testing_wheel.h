@@ -26,9 +26,9 @@ class TestingWheel {
   TestingWheel& Add(const std::string& path, const std::string& contents,
                     uint32_t mode = 0100644);
   TestingWheel& Remove(const std::string& path);
-  // Adds a line to RECORD only.
+  // Adds a line to RECORD for which the wheel has no entry.
   TestingWheel& AddRecordLine(const std::string& line);
-  // Omits the line of an entry from RECORD.
+  // Removes the line of an existing entry from RECORD.
   TestingWheel& Unlisted(const std::string& path);
   // Replaces the whole RECORD by `text`.
   TestingWheel& SetRecord(const std::string& text);
@@ -58,12 +58,14 @@ class TestingWheel {
   std::optional<std::string> record_;
 };
 
-// Makes archives that no packer makes: replaces every occurrence of `from` in a
-// file by `to`, which must be as long. Returns the number of occurrences.
+// Replaces every occurrence of `from` in a file by `to`, which must have the
+// same length. Makes archives that no packer makes. Returns the number of
+// occurrences.
 int ReplaceBytes(const std::string& file, std::string_view from,
                  std::string_view to);
 
-// Sets the size in the headers of the first entry `path` of a zip file.
+// Overwrites the unpacked size in both headers of the entry `path` of a zip
+// file, so that the entry claims a wrong size.
 void ClaimSize(const std::string& file, const std::string& path, uint32_t size);
 
 std::string ReadAll(const std::string& file);
@@ -72,8 +74,8 @@ std::string ReadAll(const std::string& file);
 // sorted. Two trees are equal if their snapshots are.
 std::vector<std::string> Snapshot(const std::string& directory);
 
-// Returns why the distribution `dist_info` below `directory` does not agree
-// with its RECORD, or an empty text if it does.
+// Returns an error text if the distribution `dist_info` below `directory` does
+// not agree with its RECORD, or an empty text if it does.
 std::string VerifyInstalled(const std::string& directory,
                             const std::string& dist_info);
 

@@ -12,9 +12,9 @@
 namespace bulkhead::worker {
 
 // Converts decoded audio frames to 32-bit float samples, with the result of
-// `ffmpeg -f f32le`: integers are divided by the magnitude of the type's least
-// value, so that they lie in [-1, 1]; floats are unchanged, also outside [-1,
-// 1].
+// `ffmpeg -f f32le`. Integers are divided by the magnitude of their type's
+// least value (32768 for 16 bits), so the results lie in [-1, 1]. Floats are
+// not changed, even outside of [-1, 1].
 //
 // All samples have the rate and the channels of the first frame. If the stream
 // changes its rate or channels, later frames are converted by a new resampler
@@ -29,20 +29,22 @@ class AudioConverter {
   // Returns the samples that the resampler still holds at the end of the
   // stream.
   ipc::Expected<AudioSamples> Finish();
-  // Takes the format that the container declares, for a stream without frames.
+  // Sets the format that the container declares, for a stream without frames.
   void Declare(const AudioFormat& format) { format_ = format; }
-  // Prepares for decoding from the beginning again. The format stays.
+  // Prepares for decoding from the beginning again. Keeps format().
   void Reset() { context_.reset(); }
 
-  // Returns the format of the first frame. The rate is 0 before the first
-  // frame.
+  // Returns the format of the first frame, or the declared one. The rate is 0
+  // as long as neither is known.
   const AudioFormat& format() const { return format_; }
+  // Returns FFmpeg's name of the first frame's sample format.
   const std::string& sample_format() const { return sample_format_; }
+  // Returns whether the rate or the channels have changed.
   bool varied() const { return varied_; }
 
  private:
   AudioFormat format_;
-  std::string sample_format_;  // the format of the decoder's first frame
+  std::string sample_format_;
   // The input format for which context_ was made.
   AudioFormat taken_;
   int taken_sample_format_ = -1;

@@ -12,9 +12,9 @@ struct Row {
 constexpr Row kRows[] = {
     {"alac", 0},
     {"flac", 0},
-    // The bit reservoir: a packet uses up to 511 bytes of earlier packets,
-    // which have 51 bytes each at the lowest rate. The transform overlaps with
-    // one more packet, and the filter bank reaches back over another one.
+    // 11 for the bit reservoir: a packet uses up to 511 bytes of earlier
+    // packets, which have 51 bytes each at the lowest rate. One more for the
+    // overlapping transform, and one for the filter bank.
     {"mp3", 13},
     // The transform overlaps with the packet before.
     {"vorbis", 2},

@@ -12,22 +12,18 @@
 namespace bulkhead::worker {
 namespace {
 
-// Limits the table of packets to 48 MiB, enough for five hours of MP3. Later
-// samples are reached by decoding onward from the last packet of the table.
-constexpr size_t kMostPackets = size_t{1} << 20;
-// The largest number of packets to read between the place where a seek ends up
-// and the wanted packet.
+// The most packets that are read between the place where a seek arrives and the
+// wanted packet.
 constexpr int kMostPacketsToFind = 1 << 12;
-// Silence is read in parts, since damage can be long.
-constexpr size_t kSilenceAtOnce = 4096;
 constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max() / 2;
 
-// Returns the end, by its header, of a stream that has become shorter.
+// Returns the end of a stream according to its header, for a file that has
+// become shorter while it was read.
 MissingEnd PromisedEnd(const StreamFacts& facts) {
   MissingEnd end;
   const bulkhead_rational unit = facts.time_base;
   if (unit.numerator <= 0) return end;
-  // Headers without a time for the beginning count from 0 (WAV).
+  // If the header has no time for the beginning, durations count from 0 (WAV).
   const int64_t start = facts.start == BULKHEAD_NO_TIMESTAMP ? 0 : facts.start;
   __int128 ticks = facts.duration;
   if (facts.duration <= 0) {
@@ -59,7 +55,7 @@ ipc::Expected<std::unique_ptr<AudioReader>> AudioReader::Open(
                      "no sample of its audio stream can be decoded" +
                          Quoted(reader->timeline_.complaint()));
   }
-  reader->queue_.push_front(*std::move(first));
+  reader->queue_.PutBack(*std::move(first));
   return reader;
 }
 
@@ -71,13 +67,12 @@ AudioReader::AudioReader(std::unique_ptr<Demuxer> demuxer,
 
 ipc::Expected<void> AudioReader::Restart() {
   IPC_TRY(demuxer_->SeekToBeginning());
-  // Closed before the next one is opened: a device may have room for only one.
-  // Not just flushed, since decoders keep state across a flush.
+  // Closed before the next one is opened, since a device may have room for only
+  // one. A flush would not do, since decoders keep state across a flush.
   decoder_.reset();
   IPC_ASSIGN_OR_RETURN(decoder_, open_decoder_());
   converter_.Reset();
-  queue_.clear();
-  decoded_ = 0;
+  queue_.Restart(0);
   packet_ = 0;
   has_sought_ = false;
   ended_ = false;
@@ -107,19 +102,16 @@ std::optional<AudioFormat> AudioReader::FormatOfNothing() const {
                      declared.channel_mask};
 }
 
-int64_t AudioReader::next_sample() const {
-  return queue_.empty() ? decoded_ : queue_.front().first;
-}
-
 ipc::Expected<std::optional<AudioSamples>> AudioReader::Read() {
   while (queue_.empty()) {
     if (ended_) return std::optional<AudioSamples>();
-    if (packet_ == kMostPackets) {
-      // After the table's end, every visit is like the first.
-      if (!behind_table_) behind_table_ = timeline_;
-      timeline_ = *behind_table_;
+    if (packets_.is_full() && packet_ == packets_.size()) {
+      // Packets after the table's end are new on every visit.
+      if (!after_table_) after_table_ = timeline_;
+      timeline_ = *after_table_;
     }
-    const bool knows_all = silence_at_end_ && packets_.size() < kMostPackets;
+    // The end was reached before, so no packet after the table can come.
+    const bool knows_all = silence_at_end_ && !packets_.is_full();
     if (has_sought_ && IsNew() && !knows_all) IPC_TRY(ReadAgain());
     IPC_ASSIGN_OR_RETURN(const bool read, demuxer_->ReadPacket());
     IPC_TRY(Decode(read ? &demuxer_->packet() : nullptr));
@@ -129,19 +121,7 @@ ipc::Expected<std::optional<AudioSamples>> AudioReader::Read() {
       IPC_TRY(QueueEnd());
     }
   }
-  AudioSamples& front = queue_.front();
-  if (!front.data.empty()) {
-    std::optional<AudioSamples> samples(std::move(front));
-    queue_.pop_front();
-    return samples;
-  }
-  AudioSamples silence = front;
-  silence.count = std::min(front.count, kSilenceAtOnce);
-  silence.data.resize(silence.count * static_cast<size_t>(silence.channels));
-  front.first = silence.end();
-  front.count -= silence.count;
-  if (front.count == 0) queue_.pop_front();
-  return std::make_optional(std::move(silence));
+  return std::make_optional(queue_.Take());
 }
 
 ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {
@@ -188,22 +168,22 @@ void AudioReader::QueuePacket(const bulkhead_packet& packet) {
   const int64_t samples = taken_count();
   if (IsNew()) {
     const int64_t silence =
-        Tell(timeline_.Add(packet, samples, rejection_, decoded_,
+        Keep(timeline_.Add(packet, samples, rejection_, queue_.end(),
                            converter_.format().sample_rate));
     QueueSilence(silence);
-    if (packet_ == packets_.size() && packet_ < kMostPackets) {
-      packets_.push_back({.pts = packet.pts,
-                          .position = packet.position,
-                          .bytes = packet.bytes,
-                          .first_sample = decoded_,
-                          .samples = static_cast<uint32_t>(samples),
-                          .rejected = rejection_.has_value(),
-                          .silence = silence});
+    if (packet_ == packets_.size()) {
+      packets_.Add({.pts = packet.pts,
+                    .position = packet.position,
+                    .bytes = packet.bytes,
+                    .first_sample = queue_.end(),
+                    .samples = static_cast<uint32_t>(samples),
+                    .rejected = rejection_.has_value(),
+                    .silence = silence});
     }
     QueueTaken(kUnlimited);
   } else {
-    // The first visit has counted the samples. libavformat may not tell of this
-    // one what to leave out at its end.
+    // The first visit has counted the samples. On this visit libavformat may
+    // not say how many samples to leave out at the end.
     QueueSilence(packets_[packet_].silence);
     QueueTaken(packets_[packet_].samples);
   }
@@ -223,26 +203,26 @@ ipc::Expected<void> AudioReader::QueueEnd() {
   silence_at_end_ = 0;
   const int64_t rate = converter_.format().sample_rate;
   if (rejection_) {
-    // The decoder does not say of which packet.
+    // The decoder does not say which packet it has rejected.
     (void)timeline_.Add({.pts = BULKHEAD_NO_TIMESTAMP, .position = -1}, 0,
-                        rejection_, decoded_, rate);
+                        rejection_, queue_.end(), rate);
   }
   if (rate == 0) return {};
   const bool shrank = demuxer_->shrank();
-  silence_at_end_ = Tell(timeline_.AddEnd(
+  silence_at_end_ = Keep(timeline_.AddEnd(
       shrank ? PromisedEnd(demuxer_->facts()) : demuxer_->missing_end(), shrank,
-      decoded_, drained, rate));
+      queue_.end(), drained, rate));
   QueueSilence(*silence_at_end_);
   return {};
 }
 
-int64_t AudioReader::Tell(std::optional<LostSamples> told) {
+int64_t AudioReader::Keep(std::optional<LostSamples> told) {
   if (!told) return 0;
   const int64_t rate = converter_.format().sample_rate;
   const bulkhead_rational unit = demuxer_->facts().time_base;
-  if (decoded_ == 0 && first_pts_ && *first_pts_ != BULKHEAD_NO_TIMESTAMP &&
+  if (queue_.end() == 0 && first_pts_ && *first_pts_ != BULKHEAD_NO_TIMESTAMP &&
       unit.numerator > 0) {
-    // Sample 0 is the first one that the file has, decoded or not.
+    // Sample 0 is the first sample of the file, even if it was lost.
     const __int128 ticks =
         __int128{told->count} * unit.denominator / rate / unit.numerator;
     int64_t begin;
@@ -256,50 +236,30 @@ int64_t AudioReader::Tell(std::optional<LostSamples> told) {
 }
 
 void AudioReader::QueueSilence(int64_t count) {
-  if (count == 0) return;
-  queue_.push_back({.first = decoded_,
-                    .channels = converter_.format().channels,
-                    .count = static_cast<size_t>(count),
-                    .data = {}});
-  decoded_ += count;
+  queue_.AddSilence(count, converter_.format().channels);
 }
 
 void AudioReader::QueueTaken(int64_t most) {
-  const int64_t end = decoded_ + most;
-  for (AudioSamples& samples : taken_) {
-    samples.first = decoded_;
-    AudioSamples part = Part(std::move(samples), decoded_, end);
-    if (part.count == 0) continue;
-    decoded_ = part.end();
-    queue_.push_back(std::move(part));
-  }
+  const int64_t limit = queue_.end() + most;
+  for (AudioSamples& samples : taken_) queue_.Add(std::move(samples), limit);
   taken_.clear();
 }
 
-AudioReader::Way AudioReader::WayTo(int64_t sample) const {
-  const auto after = std::upper_bound(
-      packets_.begin(), packets_.end(), sample,
-      [](int64_t value, const Packet& p) { return value < p.first_sample; });
-  const size_t target =
-      static_cast<size_t>(std::max<ptrdiff_t>(after - packets_.begin() - 1, 0));
-  const auto preroll = PrerollPackets(demuxer_->facts().codec);
-  bool whole = !preroll || converter_.varied();
-  // What a decoder makes of damage depends on everything before it.
-  for (size_t i = 0; !whole && i < std::min<size_t>(*preroll, target); ++i) {
-    whole = packets_[target - i].rejected;
-  }
-  return {target, whole ? target : std::min<size_t>(*preroll, target)};
+PacketTable::Way AudioReader::WayTo(int64_t sample) const {
+  return packets_.WayTo(sample, converter_.varied()
+                                    ? std::nullopt
+                                    : PrerollPackets(demuxer_->facts().codec));
 }
 
 ipc::Expected<void> AudioReader::Seek(int64_t sample) {
-  const Way way = WayTo(sample);
-  if (next_sample() <= sample && way.start() <= packet_) return {};
+  const PacketTable::Way way = WayTo(sample);
+  if (queue_.first() <= sample && way.start() <= packet_) return {};
   if (way.start() == 0) return Restart();
   IPC_ASSIGN_OR_RETURN(const bool jumped, JumpAlong(way));
   return jumped ? ipc::Expected<void>() : Restart();
 }
 
-ipc::Expected<bool> AudioReader::JumpAlong(Way way) {
+ipc::Expected<bool> AudioReader::JumpAlong(PacketTable::Way way) {
   const size_t start = way.start();
   IPC_ASSIGN_OR_RETURN(const bool found, FindPacket(packets_[start]));
   if (!found) return false;
@@ -308,42 +268,35 @@ ipc::Expected<bool> AudioReader::JumpAlong(Way way) {
   for (size_t i = start; i <= way.target; ++i) {
     if (i > start) {
       IPC_ASSIGN_OR_RETURN(const bool read, demuxer_->ReadPacket());
-      if (!read || !IsAt(packets_[i])) return false;
+      if (!read || !packets_[i].Is(demuxer_->packet())) return false;
     }
-    // Only what the last packet of the way yields is wanted, the others are
-    // preroll.
+    // Only the samples of the last packet are wanted. The packets before it are
+    // the preroll.
     IPC_TRY(Decode(&demuxer_->packet()));
   }
   // The first visit counted these samples. Another number would shift all later
   // ones, so the caller then decodes from the beginning.
-  const Packet& reached = packets_[way.target];
+  const PacketTable::Packet& reached = packets_[way.target];
   if (taken_count() != int64_t{reached.samples}) return false;
-  queue_.clear();
-  decoded_ = reached.first_sample;
+  queue_.Restart(reached.first_sample);
   packet_ = way.target + 1;
   QueueTaken(kUnlimited);
   ++jumps_;
   return true;
 }
 
-ipc::Expected<bool> AudioReader::FindPacket(const Packet& wanted) {
+ipc::Expected<bool> AudioReader::FindPacket(const PacketTable::Packet& wanted) {
   if (wanted.pts == BULKHEAD_NO_TIMESTAMP) return false;
   has_sought_ = true;
   if (!demuxer_->SeekToKeyframe(wanted.pts)) return false;
   for (int i = 0; i < kMostPacketsToFind; ++i) {
     IPC_ASSIGN_OR_RETURN(const bool read, demuxer_->ReadPacket());
     if (!read) return false;
-    if (IsAt(wanted)) return true;
+    if (wanted.Is(demuxer_->packet())) return true;
     const int64_t pts = demuxer_->packet().pts;
     if (pts != BULKHEAD_NO_TIMESTAMP && pts > wanted.pts) return false;
   }
   return false;
-}
-
-bool AudioReader::IsAt(const Packet& packet) const {
-  const bulkhead_packet& read = demuxer_->packet();
-  return read.pts == packet.pts && read.position == packet.position &&
-         read.bytes == packet.bytes;
 }
 
 }  // namespace bulkhead::worker

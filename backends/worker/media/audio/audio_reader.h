@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,6 +11,8 @@
 #include "backends/worker/media/audio/audio_converter.h"
 #include "backends/worker/media/audio/audio_samples.h"
 #include "backends/worker/media/audio/audio_timeline.h"
+#include "backends/worker/media/audio/packet_table.h"
+#include "backends/worker/media/audio/sample_queue.h"
 #include "backends/worker/media/decode/decoder.h"
 #include "backends/worker/media/demux/demuxer.h"
 #include "ipc/error.h"
@@ -20,33 +21,34 @@ namespace bulkhead::worker {
 
 // Reads the samples of one audio stream, numbered from 0 in the order in which
 // `ffmpeg -f f32le` writes them: the samples of each packet follow the samples
-// of the packet before, whatever the timestamps say. Samples that damage has
-// cost are silence of the same length (AudioTimeline), and are reported by
-// TakeLost().
+// of the packet before, whatever the timestamps say. Samples that were lost to
+// damage are replaced by silence of the same length (AudioTimeline), and are
+// reported by TakeLost().
 //
 //     reader->Seek(wanted);
 //     while (auto samples = *reader->Read()) Use(samples, from wanted on);
 //
 // Sample numbers are exact, also after a seek. Only decoding shows how many
-// samples precede a place, so the first visit to a place decodes everything
+// samples precede a packet. So the first visit to a sample decodes everything
 // before it, and remembers which packet yielded which samples. A later visit
-// seeks to the packet directly if the codec allows that (audio_preroll.h), and
-// decodes from the beginning if the packets found there are not the remembered
-// ones.
+// seeks to the sample's packet directly if the codec allows that
+// (audio_preroll.h). If the seek finds packets that are not the remembered
+// ones, the reader decodes from the beginning.
 //
-// A packet is met for the first time only by reading on from the first packet
-// of the file, since libavformat may tell less of packets after a seek: not
-// what to leave out at the end of Ogg. Where the remembered packets end, a
-// reader that has sought reads those packets once more, without decoding them.
+// After a seek, libavformat may say less about packets (in Ogg, how many
+// samples to leave out at the end). So a new packet is read only after all
+// packets before it, without a seek. A reader that comes to the end of the
+// remembered packets after a seek first reads these once more, without decoding
+// them.
 //
 // Used by one thread. Fails as Demuxer, Decoder and AudioConverter do.
 class AudioReader {
  public:
   using OpenDecoder = std::function<ipc::Expected<std::unique_ptr<Decoder>>()>;
 
-  // Decodes until there are samples; fails with kBadInput if none of the
-  // stream's packets yields one. PCM without a packet, in a container that
-  // says no duration, is a sound without samples. `demuxer` must be at the
+  // Decodes until there are samples. Fails with kBadInput if no packet yields
+  // any, with one exception: PCM without packets, in a container that declares
+  // no duration, is a valid stream without samples. `demuxer` must be at the
   // beginning.
   static ipc::Expected<std::unique_ptr<AudioReader>> Open(
       std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder);
@@ -61,15 +63,16 @@ class AudioReader {
   // the samples may begin before the one that was asked for.
   ipc::Expected<std::optional<AudioSamples>> Read();
 
-  // Returns the damage and the notes that were met since the last call, in
-  // order: at most one for each Read(), and one at the end. What is met again
-  // is not reported again. Its samples have not been read before.
+  // Returns the damage and the notes that were found since the last call, in
+  // order: at most one for each Read(), and one at the end. Each is reported
+  // only once, and not later than Read() returns the samples (or the silence)
+  // that it concerns.
   std::vector<LostSamples> TakeLost() { return std::exchange(lost_, {}); }
 
   // Makes the next Read() begin at `sample` or before.
   ipc::Expected<void> Seek(int64_t sample);
-  // Returns whether a seek to `sample` decodes fewer packets than reading on to
-  // it does.
+  // Returns whether a seek to `sample` decodes fewer packets than reading on
+  // would.
   bool SeekSaves(int64_t sample) const {
     return WayTo(sample).start() > packet_;
   }
@@ -78,60 +81,46 @@ class AudioReader {
   uint64_t jumps() const { return jumps_; }
 
  private:
-  struct Packet {
-    int64_t pts;
-    int64_t position;
-    size_t bytes;
-    int64_t first_sample;  // after the silence
-    uint32_t samples;
-    bool rejected;
-    int64_t silence;  // before the samples, in place of lost ones
-  };
-
   AudioReader(std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder);
 
-  // The packets to decode in order to reach a sample: first `preroll` packets,
-  // which only bring the decoder into the right state, then packet `target`,
-  // which contains the sample.
-  struct Way {
-    size_t target;
-    size_t preroll;
-    size_t start() const { return target - preroll; }
-  };
-
-  Way WayTo(int64_t sample) const;
+  PacketTable::Way WayTo(int64_t sample) const;
+  // Prepares for decoding from the first packet, with a new decoder.
   ipc::Expected<void> Restart();
   // Reads the packets before the current position again, from the first packet
   // of the file on.
   ipc::Expected<void> ReadAgain();
-  // Returns the format of a stream that has no samples and is sound. In other
-  // codecs than PCM, bytes that are no packet look the same.
+  // Returns the format of a valid stream without samples (PCM); nullopt for
+  // other streams. In other codecs than PCM, a damaged stream looks the same.
   std::optional<AudioFormat> FormatOfNothing() const;
   // Seeks to the start of `way` and decodes along it. Returns false if the
   // packets there are not the remembered ones, or yield other samples.
-  ipc::Expected<bool> JumpAlong(Way way);
-  ipc::Expected<bool> FindPacket(const Packet& wanted);
-  bool IsAt(const Packet& packet) const;
+  ipc::Expected<bool> JumpAlong(PacketTable::Way way);
+  // Seeks to a packet and reads it. Returns false if the packet is not there.
+  ipc::Expected<bool> FindPacket(const PacketTable::Packet& wanted);
   // Decodes one packet into taken_; null drains the decoder at the end of the
   // stream.
   ipc::Expected<void> Decode(const bulkhead_packet* packet);
+  // Moves the samples of all frames that the decoder has to taken_.
   ipc::Expected<void> TakeFrames();
   void NoteRejection();
+  // Returns the number of samples in taken_.
   int64_t taken_count() const;
-  // Queues what the packet has yielded, after the silence that belongs there.
+  // Queues the samples of the packet, after silence for samples that were lost
+  // before it.
   void QueuePacket(const bulkhead_packet& packet);
+  // Queues the samples that came after the last packet, and silence for samples
+  // that are missing at the end.
   ipc::Expected<void> QueueEnd();
-  // Queues up to `most` of the samples that were taken.
+  // Queues at most `most` of the samples in taken_.
   void QueueTaken(int64_t most);
   // Queues silence for `count` lost samples.
   void QueueSilence(int64_t count);
   // Returns true if the current packet was never decoded before, so that the
-  // timeline has to say what is missing.
+  // timeline must find out whether samples are missing before it.
   bool IsNew() const { return packet_ >= packets_.size(); }
-  // Keeps what the timeline reported for TakeLost(). Returns how many samples
-  // it counts as lost.
-  int64_t Tell(std::optional<LostSamples> told);
-  int64_t next_sample() const;
+  // Keeps the report `told` of the timeline for TakeLost(). Returns how many
+  // samples it counts as lost.
+  int64_t Keep(std::optional<LostSamples> told);
 
   const std::unique_ptr<Demuxer> demuxer_;
   const OpenDecoder open_decoder_;
@@ -139,23 +128,23 @@ class AudioReader {
   AudioConverter converter_;
   std::optional<int64_t> first_pts_;
 
-  // Decoded, not yet read. Silence has a count, but no data.
-  std::deque<AudioSamples> queue_;
-  int64_t decoded_ = 0;      // the number of the next sample to be queued
+  SampleQueue queue_;        // decoded and not yet read
   size_t packet_ = 0;        // the number of the next packet
-  bool has_sought_ = false;  // since the first packet of the file
+  bool has_sought_ = false;  // since the first packet of the file was read
   bool ended_ = false;
-  std::vector<Packet> packets_;  // all packets decoded so far, from the first
+  PacketTable packets_;  // all packets decoded so far, from the first
   uint64_t jumps_ = 0;
 
-  // The samples of the packet that is being decoded.
+  // The samples of the packet that is being decoded, and its rejection.
   std::vector<AudioSamples> taken_;
   AudioTimeline::Rejection rejection_;
 
-  AudioTimeline timeline_;  // at the first packet that was never decoded
+  // The timeline after all packets decoded so far. Packets after a full table
+  // count as new on every visit, so it is then set back to after_table_.
+  AudioTimeline timeline_;
   // The timeline after the last packet of a full table.
-  std::optional<AudioTimeline> behind_table_;
-  std::optional<int64_t> silence_at_end_;
+  std::optional<AudioTimeline> after_table_;
+  std::optional<int64_t> silence_at_end_;  // set when the end was first reached
   std::vector<LostSamples> lost_;
 };
 

@@ -35,6 +35,7 @@ ipc::Expected<void> AudioRenderer::Seek(int64_t sample) {
   const int64_t input = resampler_->InputFor(sample);
   const int64_t next = rest_.count > 0 ? rest_.first : reached_;
   wanted_ = sample;
+  // Decoding onward reaches `sample`, and yields its exact value.
   const bool goes_on = std::max(next, exact_from_) <= sample;
   if (goes_on && !reader_->SeekSaves(input)) return {};
   rest_ = {};

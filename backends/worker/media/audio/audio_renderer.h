@@ -20,29 +20,32 @@ namespace bulkhead::worker {
 //     renderer->Seek(from);
 //     while (auto samples = *renderer->Next(to)) Show(*samples);
 //
-// A range that follows another one, or lies further on, is reached by decoding
-// on, unless a seek of the reader saves that. So range after range decodes each
-// packet once, whatever the codec.
+// A range after the current position is reached by decoding on, unless a seek
+// of the reader decodes fewer packets. So consecutive ranges decode each packet
+// once, whatever the codec.
 //
 // All sample numbers are numbers of output samples. Used by one thread.
 class AudioRenderer {
  public:
-  // A `sample_rate` or `channels` of 0 keeps the stream's.
+  // A `sample_rate` or `channels` of 0 means the stream's own value.
   static ipc::Expected<std::unique_ptr<AudioRenderer>> Create(
       std::unique_ptr<AudioReader> reader, int32_t sample_rate,
       int32_t channels);
 
   const AudioReader& reader() const { return *reader_; }
-  // Returns the damage as AudioReader does, in numbers of input samples.
+  // Returns the damage as AudioReader::TakeLost does. Its numbers are input
+  // samples.
   std::vector<LostSamples> TakeLost() { return reader_->TakeLost(); }
   const AudioFormat& format() const { return format_; }
 
+  // Makes Next() return samples from number `sample` on.
   ipc::Expected<void> Seek(int64_t sample);
 
   // Makes one decoding step and returns the next samples before number `to`;
   // the result may hold no sample yet. Returns nullopt when `to` or the end of
   // the stream is reached.
   ipc::Expected<std::optional<AudioSamples>> Next(int64_t to);
+  // Returns whether Next() has returned the last sample of the stream.
   bool ended() const { return ended_ && rest_.count == 0; }
 
   // Returns the number of the next sample that decoding will produce.
@@ -57,13 +60,13 @@ class AudioRenderer {
   const std::unique_ptr<AudioResampler> resampler_;
 
   int64_t feed_from_ = 0;  // the first input sample to pass to the resampler
-  // The first exact sample: the output before it lacks the input that was
-  // before feed_from_.
+  // The first exact output sample. Earlier ones are dropped, since they would
+  // need input from before feed_from_.
   int64_t exact_from_ = 0;
   int64_t wanted_ = 0;   // the next sample to return
   int64_t reached_ = 0;  // the next sample that the resampler will yield
-  AudioSamples rest_;    // samples of the last step from `to` on
-  bool ended_ = false;
+  AudioSamples rest_;    // decoded by the last Next(), from its `to` on
+  bool ended_ = false;   // the reader is at its end
 };
 
 }  // namespace bulkhead::worker

@@ -17,10 +17,12 @@ namespace bulkhead::worker {
 //     resampler->Start(resampler->InputFor(wanted));
 //     // push samples from that number on; drop the output before `wanted`
 //
-// Two rules achieve that. The phase of the filter repeats every in_rate / gcd
-// input samples, so the resampler starts at a multiple of that number, where
-// its phase is as if it had started at 0. And the resampler starts two filter
-// lengths early, since it invents the input before its first sample.
+// Two rules achieve that:
+//   - The phase of the filter repeats every in_rate / gcd(in_rate, out_rate)
+//     input samples. So the resampler starts at a multiple of that number,
+//     where its phase is the same as at sample 0.
+//   - The resampler invents the input before its first sample. So it starts two
+//     filter lengths before the wanted sample.
 //
 // Passes the samples through if neither rate nor channels change. Used by one
 // thread.
@@ -32,21 +34,25 @@ class AudioResampler {
   // Returns the input sample to start at for exact output from `output_sample`
   // on.
   int64_t InputFor(int64_t output_sample) const;
+  // Starts anew. The next input begins with `input_sample`.
   ipc::Expected<void> Start(int64_t input_sample);
 
-  // Return samples numbered in output samples of the stream. Finish returns the
-  // samples that the filter still holds at the end.
+  // Push converts input, Finish returns the samples that the filter still holds
+  // at the end. The results are numbered in output samples of the stream.
   ipc::Expected<AudioSamples> Push(AudioSamples input);
   ipc::Expected<AudioSamples> Finish();
 
+  // Returns the number of the next output sample.
   int64_t next_output() const { return next_output_; }
 
  private:
   AudioResampler(const AudioFormat& from, const AudioFormat& to);
+  // Numbers the samples from next_output_ on.
   ipc::Expected<AudioSamples> Number(ipc::Expected<AudioSamples> output);
 
   const AudioFormat from_;
   const AudioFormat to_;
+  // After this many samples the phase of the filter repeats.
   int64_t input_period_ = 1;
   int64_t output_period_ = 1;
   int64_t lead_ = 0;  // how many input samples before the wanted one to start

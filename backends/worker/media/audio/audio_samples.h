@@ -20,7 +20,8 @@ struct AudioFormat {
   bool operator==(const AudioFormat&) const = default;
 };
 
-// Consecutive samples in 32-bit float, channel after channel.
+// Consecutive samples in 32-bit float, planar: all samples of the first
+// channel, then the samples of the next.
 struct AudioSamples {
   int64_t first = 0;  // the first sample's number within the stream
   int32_t channels = 0;
@@ -33,7 +34,7 @@ struct AudioSamples {
   }
 };
 
-// Returns the part of `samples` whose numbers lie in [from, to).
+// Returns the samples whose numbers lie in [from, to).
 AudioSamples Part(AudioSamples samples, int64_t from, int64_t to);
 
 }  // namespace bulkhead::worker

@@ -12,18 +12,20 @@ namespace {
 
 using ipc::DamageSign;
 
-// More is taken for a wrong timestamp: a small file could ask for days.
+// The longest loss. A longer one is taken for a wrong timestamp, since a small
+// file could otherwise ask for days of silence.
 constexpr int64_t kMostSecondsLost = 3600;
-// So many packets in a row with equally many samples make a rule.
+// The number of packets in a row with equally many samples that make a rule.
 constexpr int64_t kRule = 4;
-// Timestamps tell nothing if more than one in so many is away from the samples.
+// Timestamps are not used if more than one step in this many jumps away from
+// the samples.
 constexpr int64_t kStepsToAJump = 8;
 constexpr int64_t kMostNotes = 100;
-// A gap in timestamps that do not follow the samples is noted from this part of
-// a second on, if it is also longer than any packet.
+// A gap is noted, even if the timestamps do not follow the samples, if it is
+// longer than 1/10 s and longer than any packet.
 constexpr int64_t kGapsASecond = 10;
 
-// Keeps a number so near to 0 that sums of a few do not overflow.
+// Limits a number, so that the sum of a few cannot overflow.
 int64_t Bounded(__int128 value) {
   constexpr __int128 kMost = INT64_MAX / 16;
   return static_cast<int64_t>(std::clamp(value, -kMost, kMost));
@@ -45,6 +47,7 @@ int64_t AudioTimeline::At(int64_t ticks, int64_t rate) const {
 int64_t AudioTimeline::Tolerance(int64_t rate) const {
   const __int128 tick = __int128{unit_.numerator} * rate;
   const int64_t two_ticks = At(2, rate);
+  // Timestamps are exact if a tick is a sample or a whole fraction of one.
   const bool is_sample = tick % unit_.denominator == 0 && two_ticks <= 2;
   const bool is_finer = unit_.denominator % tick == 0;
   return is_sample || is_finer ? 0 : std::min(two_ticks + 1, rate);
@@ -52,7 +55,8 @@ int64_t AudioTimeline::Tolerance(int64_t rate) const {
 
 bool AudioTimeline::IsGap(int64_t gap, int64_t rate) const {
   if (gap > longest_ && gap > rate / kGapsASecond) return true;
-  // One packet, where the timestamps are fine enough and follow the samples.
+  // A gap of one packet is found if the timestamps are fine and follow the
+  // samples.
   const int64_t tolerance = Tolerance(rate);
   return steps_ >= kRule && (jumps_ - 1) * kStepsToAJump <= steps_ &&
          gap > 2 * tolerance && gap + tolerance >= longest_;
@@ -93,8 +97,9 @@ std::optional<LostSamples> AudioTimeline::Place(const bulkhead_packet& packet,
                                                 const Rejection& rejection,
                                                 int64_t next, int64_t rate) {
   const bool is_timed = packet.pts != BULKHEAD_NO_TIMESTAMP;
+  // The packet's time, in samples, less the number of its first sample.
   int64_t offset = is_timed ? At(packet.pts, rate) - next : packet.pts;
-  // A decoder leaves out what the encoder put before the sound.
+  // A decoder leaves out the encoder's padding at the start of the audio.
   const int64_t before = At(packet.duration, rate) - samples;
   if (is_timed && next == 0 && before > 0 && !rejection) offset += before;
   LostSamples told{.first = next};
@@ -140,10 +145,12 @@ int64_t AudioTimeline::Missing(int64_t offset, int64_t rate,
   const int64_t usual = UsualBlock();
   const int64_t slack = std::max(tolerance, usual / 8);
   const int64_t gap = offset - reference_.value_or(At(start_, rate));
+  // A timestamp that goes back or jumps far ahead is taken to be wrong.
   if (gap < -slack || gap > kMostSecondsLost * rate) {
     return MissingByDurations(rate);
   }
   const int64_t missing = std::max<int64_t>(gap, 0);
+  // If the timestamps are coarse, losses are rounded to whole packets.
   const int64_t whole = usual > 0 ? (missing + usual / 2) / usual * usual : 0;
   const bool is_whole = usual > 0 && std::abs(missing - whole) <= slack;
   *estimated = !reference_ || (tolerance > 0 && !is_whole);
@@ -153,6 +160,8 @@ int64_t AudioTimeline::Missing(int64_t offset, int64_t rate,
 
 int64_t AudioTimeline::MissingByDurations(int64_t rate) const {
   const int64_t usual = UsualBlock() > 0 ? UsualBlock() : longest_;
+  // Durations are rounded to ticks. So if they agree with the usual number of
+  // samples, that number is used.
   const int64_t by_blocks = Bounded(__int128{damage_.packets} * usual);
   const int64_t by_ticks = At(damage_.ticks, rate);
   const __int128 slack = __int128{damage_.packets} * Tolerance(rate);
@@ -167,18 +176,20 @@ std::optional<LostSamples> AudioTimeline::AddEnd(const MissingEnd& end,
                                                  int64_t rate) {
   const bool is_rejected = damage_.packets > 0;
   const bool is_stopped = !end.error.empty();
-  // A part that was copied from a .flac file has the header of the whole, which
-  // counts for nothing without another sign.
+  // The length in the header counts only with another sign of a missing end: a
+  // part that was copied from a .flac file has the header of the whole file.
   const bool is_short = shrank || is_stopped || is_rejected ||
                         end.declared_size >= 0 || end.packets > 0;
   const bool has_end = end.end != BULKHEAD_NO_TIMESTAMP && reference_;
+  // The missing samples according to the header.
   int64_t by_header = Bounded(__int128{end.packets} * longest_);
   if (has_end) by_header = At(end.end, rate) - *reference_ - (next - drained);
   const bool is_gap = end.is_of_stream && has_end && IsGap(by_header, rate);
   if (!is_short || (end.is_rounded && by_header < longest_)) by_header = 0;
   const int64_t by_durations = MissingByDurations(rate);
   const bool is_exact = has_end && !end.is_rounded;
-  // One packet alone is torn by the end of the file, or a tag after the sound.
+  // A single rejected packet is no loss: it is cut by the end of the file, or
+  // it is a tag after the audio.
   const bool are_many = !is_exact && damage_.packets > 1;
   int64_t missing = std::max(by_header, are_many ? by_durations : 0);
   if ((is_stopped || (shrank && !has_end)) && missing <= 0) {

@@ -14,33 +14,37 @@ namespace bulkhead::worker {
 
 using ipc::LostSamples;
 
-// Counts the samples that damage has cost, so that those after it keep their
-// numbers, and notes what is odd.
+// Counts the samples that were lost to damage, so that later samples keep their
+// numbers. Also reports gaps in the timestamps, as notes (ipc/damage_sign.h).
 //
 //     for each packet that was decoded: told = timeline.Add(packet, …)
 //     told = timeline.AddEnd(demuxer.missing_end(), …)
 //
-// The ffmpeg program plays what the decoder yields, one after the other,
-// whatever the timestamps say. So does AudioReader: nothing is missing before a
-// packet unless the decoder has rejected others just before it. The timestamps
-// say how much: the time of the packet, less the time that the samples before
-// the damage lead to. Where the timestamps of the stream do not follow its
-// samples, the durations of the rejected packets say it instead. (Where a file
-// has no timestamps, .mp3, .aac, libavformat counts them on by frames.) After
-// the last packet, the header says it.
+// The ffmpeg program plays the decoder's samples one after the other, whatever
+// the timestamps say, and so does AudioReader. So samples are missing before a
+// packet only if the decoder has rejected packets just before it. Their number
+// follows from one of these:
+//   - in a stream whose timestamps follow its samples: the time of the packet,
+//     less the time at which the samples before the damage end. (For files
+//     without timestamps, such as .mp3 and .aac, libavformat makes timestamps
+//     by counting frames.);
+//   - in other streams: the durations of the rejected packets;
+//   - after the last packet: the header of the file.
 //
-// Numbers of samples are for one channel, `next` is the number of the next
-// sample, and `rate` the number of samples in a second. Timestamps and
-// durations are hostile. A value type: a copy goes on from the same place.
+// In all functions, numbers of samples are for one channel, `next` is the
+// number of the next sample, and `rate` the number of samples in a second.
+// Timestamps and durations are hostile. A value type: a copy continues from the
+// same packet.
 class AudioTimeline {
  public:
-  // Quotes the decoder about a packet that it rejected; nullopt if it took it.
+  // The decoder's sentence about a packet that it rejected; nullopt if the
+  // decoder accepted the packet.
   using Rejection = std::optional<std::string>;
 
   explicit AudioTimeline(const StreamFacts& facts);
 
-  // Takes a packet, and how many samples it yielded. Returns the samples that
-  // are missing before its own, or a note, if there is anything to report.
+  // Takes a packet and the number of samples that it yielded. Returns the
+  // samples that are missing before them, or a note, or nothing.
   std::optional<LostSamples> Add(const bulkhead_packet& packet, int64_t samples,
                                  const Rejection& rejection, int64_t next,
                                  int64_t rate);
@@ -51,48 +55,59 @@ class AudioTimeline {
                                     int64_t next, int64_t drained,
                                     int64_t rate);
 
-  // Returns what the decoder said last of packets that no samples have
-  // followed.
+  // Returns the decoder's last sentence about rejected packets after which no
+  // samples have come.
   const std::string& complaint() const { return damage_.complaint; }
 
  private:
   // The rejected packets since the last samples.
   struct Damage {
     int64_t packets = 0;
-    int64_t ticks = 0;    // their durations
-    int64_t samples = 0;  // that they yielded nevertheless
-    int64_t first_byte = -1, last_byte = -1;
+    int64_t ticks = 0;    // the sum of their durations
+    int64_t samples = 0;  // samples that they yielded nevertheless
+    int64_t first_byte = -1, last_byte = -1;  // in the file
     std::string complaint;
   };
 
-  // Does what Add does, for a packet with samples.
+  // Implements Add for a packet with samples.
   std::optional<LostSamples> Place(const bulkhead_packet& packet,
                                    int64_t samples, const Rejection& rejection,
                                    int64_t next, int64_t rate);
-  // Returns `missing` samples of the damage, or a note if that is none.
+  // Returns and forgets the damage: as `missing` samples, or as a note if
+  // `missing` is 0.
   LostSamples TakeDamage(int64_t next, int64_t missing, bool estimated);
-  // Returns how many samples are missing before one whose time less its number
-  // is `offset`, or BULKHEAD_NO_TIMESTAMP.
+  // Returns how many samples are missing before a packet, and sets `estimated`
+  // to whether the number is only an estimate. `offset` is the time of the
+  // packet, converted to samples, minus the number of its first sample;
+  // BULKHEAD_NO_TIMESTAMP if the packet has no time.
   int64_t Missing(int64_t offset, int64_t rate, bool* estimated) const;
+  // Returns the same number, from the durations of the rejected packets alone.
   int64_t MissingByDurations(int64_t rate) const;
+  // Converts ticks to samples.
   int64_t At(int64_t ticks, int64_t rate) const;
   // Returns by how many samples a difference of timestamps may be wrong because
   // their unit is coarse.
   int64_t Tolerance(int64_t rate) const;
-  // Returns whether so many samples by the timestamps are a gap to note.
+  // Returns whether a difference of `gap` samples between the timestamps and
+  // the samples is a gap to note.
   bool IsGap(int64_t gap, int64_t rate) const;
-  // Returns the samples of each packet, if all have equally many, or 0.
+  // Returns the number of samples of each packet if it is always the same, or
+  // 0.
   int64_t UsualBlock() const;
 
   bulkhead_rational unit_;
   int64_t start_;  // the time of the first sample, in ticks
-  // The time of the next sample less its number, as the last packet with
-  // samples says it.
+  // The offset (see Missing()) of the last packet that had samples and a
+  // timestamp. If nothing is missing, the next packet has the same offset.
   std::optional<int64_t> reference_;
-  int64_t steps_ = 0, jumps_ = 0;  // from packet to packet; away from samples
-  int64_t block_ = 0, repeats_ = 0, longest_ = 0;  // of the packets' samples
-  int64_t end_position_ = -1;  // of the last packet, in the file
-  int64_t notes_ = 0;
+  // The number of steps from packet to packet, and of those whose timestamps do
+  // not follow the samples.
+  int64_t steps_ = 0, jumps_ = 0;
+  int64_t block_ = 0;          // the samples of the last accepted packet
+  int64_t repeats_ = 0;        // how many accepted packets in a row had as many
+  int64_t longest_ = 0;        // the most samples of any accepted packet
+  int64_t end_position_ = -1;  // byte offset of the end of the last packet
+  int64_t notes_ = 0;          // the number of notes
   Damage damage_;
 };
 

@@ -81,6 +81,7 @@ ipc::Expected<AudioSamples> ConvertBy(SwrContext* context, int32_t channels,
     return ipc::Fail(ipc::Code::kInternal, "libswresample failed");
   }
   samples.count = static_cast<size_t>(converted);
+  // Closes the gaps between the channels if there was more room than samples.
   for (int32_t i = 1; i < channels && samples.count < stride; ++i) {
     const auto from = samples.data.begin() + i * room;
     std::copy(from, from + converted, samples.data.begin() + i * converted);

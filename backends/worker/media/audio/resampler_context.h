@@ -20,9 +20,9 @@ struct FreeSwrContext {
 };
 using SwrContextPtr = std::unique_ptr<SwrContext, FreeSwrContext>;
 
-// Makes a libswresample context with the settings of the ffmpeg program, from
-// samples of libavutil's AVSampleFormat `sample_format` to planar 32-bit float.
-// Fails with kUnsupported if libswresample cannot convert that.
+// Makes a libswresample context with the settings of the ffmpeg program. It
+// converts samples of `sample_format` (an AVSampleFormat) to planar 32-bit
+// float. Fails with kUnsupported if libswresample cannot do so.
 ipc::Expected<SwrContextPtr> OpenSwr(const AudioFormat& from, int sample_format,
                                      const AudioFormat& to);
 

@@ -16,15 +16,16 @@ FrameDelivery::FrameDelivery(std::shared_ptr<SlotPool> pool,
       buffers_(buffers),
       converter_(converter),
       lent_(pool_->slot_count()) {
-  // Whether results are in place is known once there is a picture.
+  // Only the first picture will show whether a conversion is needed. Until then
+  // decoders may write into slots.
   LetDecodersWrite(/*in_place=*/true);
 }
 
 FrameDelivery::~FrameDelivery() { buffers_.DeliverNowhere(); }
 
 void FrameDelivery::ReplacePool(std::shared_ptr<SlotPool> pool) {
-  // The decoder must not draw into these frames as long as the application has
-  // their slots, which nobody reports any more.
+  // The decoder must not draw into these frames while the application has their
+  // slots. Nobody will report when the application has released them.
   for (DecodedFrame& frame : lent_) {
     if (!frame.empty()) lent_for_good_.push_back(std::move(frame));
   }
@@ -50,16 +51,16 @@ void FrameDelivery::LetDecodersWrite(bool in_place) {
 
 void FrameDelivery::Grant(uint32_t slot, uint32_t generation) {
   if (slot >= lent_.size()) return;
-  // The host is done with the slot, so the decoder gets its frame back. This
-  // comes before the grant, so that the release can free the slot.
+  // The host is done with the slot, so the decoder gets its frame back. The
+  // release comes before the grant, which then makes the slot free.
   lent_[slot].Reset();
   pool_->Grant(slot, generation);
 }
 
 std::optional<Slot> FrameDelivery::SlotOf(const bulkhead_frame& frame) {
-  // Only the pictures show whether they need a conversion. A change affects the
-  // buffers of later pictures; this one may lie in a buffer of either kind,
-  // which is checked below.
+  // Only a picture shows whether a conversion is needed. A change affects the
+  // buffers of later pictures. This picture may lie in a slot or in a private
+  // buffer, which is checked below.
   const bool in_place = converter_.IsDeliverable();
   LetDecodersWrite(in_place);
   if (!in_place) return std::nullopt;

@@ -19,7 +19,7 @@ extern "C" {
 
 namespace bulkhead::worker {
 
-// A picture in a slot that now belongs to the host.
+// A finished picture in a slot that now belongs to the host.
 struct DeliveredFrame {
   uint32_t slot;
   uint32_t generation;
@@ -27,11 +27,12 @@ struct DeliveredFrame {
   const uint8_t* data;  // for computing the fingerprint
 };
 
-// A picture that has a slot.
+// A picture for which a slot was found.
 struct PlacedFrame {
   Slot slot;
   ipc::FrameGeometry geometry;  // of the result
-  // The picture to convert into the slot. Empty if the slot holds it already.
+  // The picture to convert into the slot. Empty if the slot already holds the
+  // result.
   DecodedFrame frame;
 };
 
@@ -44,64 +45,68 @@ struct PlacedFrame {
 //     placed->frame.Reset();
 //
 // Most pictures are converted into a free slot. A picture that needs no
-// conversion, and was decoded into a slot (BufferProvider), is published
-// without a copy. The decoder's frame is then kept until the host grants the
-// slot again, since the decoder may draw the next picture into a frame that it
-// got back.
+// conversion and was decoded into a slot (BufferProvider) is published without
+// a copy. The decoder's frame is then kept until the host grants the slot
+// again: if the decoder got the frame back, it could draw the next picture into
+// the slot.
 //
 // Used by the session's thread, except for Convert(). Must be destroyed before
 // the decoder.
 class FrameDelivery {
  public:
-  // Decoders may write into the slots from now on. `buffers` and `converter`,
-  // which knows the shape of a result, must outlive the delivery.
+  // Lets decoders write into the slots from now on. `converter` must have a
+  // shape, so FixSize or Prepare was called. `buffers` and `converter` must
+  // outlive the delivery.
   FrameDelivery(std::shared_ptr<SlotPool> pool, BufferProvider& buffers,
                 OutputConverter& converter);
   FrameDelivery(const FrameDelivery&) = delete;
   FrameDelivery& operator=(const FrameDelivery&) = delete;
   ~FrameDelivery();
 
-  // Delivers into the slots of `pool` from now on, of which none is granted.
+  // Delivers into the slots of `pool` from now on. The host has granted none of
+  // them yet.
   void ReplacePool(std::shared_ptr<SlotPool> pool);
+  // Takes a slot that the host hands over.
   void Grant(uint32_t slot, uint32_t generation);
 
-  // Finds the slot of a picture and takes `frame` over. Convert() must follow
-  // before the next picture. Returns nullopt if no slot is free, or if the
-  // picture is larger than a slot; call again with the same frame after a
-  // grant, or when the pool was replaced. Fails with kBackendMisbehaved if the
-  // picture is not what bulkhead_backend.h describes.
+  // Finds a slot for a picture, and takes ownership of `frame`. Convert() must
+  // follow before the next picture. Returns nullopt, and leaves `frame`, if no
+  // slot is free, or if the picture is larger than a slot (outgrown()); call
+  // again with the same frame after a grant, or when the pool was replaced.
+  // Fails with kBackendMisbehaved if the picture breaks bulkhead_backend.h.
   ipc::Expected<std::optional<PlacedFrame>> Place(DecodedFrame& frame);
   // Converts the picture into its slot, which then belongs to the host. May run
-  // on another thread while the session's thread decodes. The caller keeps the
-  // frame, since a decoder gets its frames back on the session's thread.
-  // Fails as OutputConverter::Convert does.
+  // on another thread while the session's thread decodes. The caller must
+  // destroy `placed` on the session's thread, since the decoder gets its frame
+  // back then. Fails as OutputConverter::Convert does.
   ipc::Expected<DeliveredFrame> Convert(const PlacedFrame& placed);
-  // Returns whether the picture that was to be placed last is larger than a
-  // slot.
+  // Returns whether the last picture passed to Place is larger than a slot.
   bool outgrown() const {
     return converter_.shape().geometry.bytes > pool_->slot_bytes();
   }
 
  private:
-  // Describes the pictures that decoders may write into the slots. Without a
-  // format, they may write none.
+  // The form of the pictures that decoders may write into the slots. Without a
+  // format, decoders may not write into slots.
   struct Form {
     AVPixelFormat format = AV_PIX_FMT_NONE;
     ipc::FrameGeometry geometry{};
     bool operator==(const Form&) const = default;
   };
 
-  // Lets decoders write pictures like the converter's latest into the slots, if
-  // those are `in_place` results and fit.
+  // Lets decoders write pictures of the converter's latest shape into the slots
+  // if the pictures fit, and need no conversion (`in_place`).
   void LetDecodersWrite(bool in_place);
-  // Returns the slot in which the picture already is what is delivered.
+  // Returns the slot of a frame that was decoded into a slot and needs no
+  // conversion; nullopt for other frames.
   std::optional<Slot> SlotOf(const bulkhead_frame& frame);
 
   std::shared_ptr<SlotPool> pool_;
   BufferProvider& buffers_;
   OutputConverter& converter_;
   Form written_;
-  // Frames that lie in a slot of the host, by slot.
+  // The decoder's frames that were published without a copy, by slot. The host
+  // owns their slots.
   std::vector<DecodedFrame> lent_;
   // Frames in slots of earlier pools, which the host never grants again.
   std::vector<DecodedFrame> lent_for_good_;

@@ -19,11 +19,13 @@ namespace bulkhead::worker {
 //
 //     ffmpeg -noautorotate -i F -map 0:v:0 -fps_mode passthrough -f rawvideo
 //
-// of FFmpeg 5.1 on this machine: nothing is turned or converted. As there, the
-// first picture sets format and size, and one that differs is scaled to both.
-// Without `autoscale` each picture keeps its own format and size.
+// of FFmpeg 5.1: nothing is turned or converted. As in that
+// command, the first picture sets the format and size of all results, to which
+// later pictures are scaled. Without `autoscale` each picture keeps its own
+// format and size.
 //
-// Fails as FrameCheck and PictureScaler do. Used by one thread.
+// Fails as FrameCheck and PictureScaler do, and with kUnsupported for a pixel
+// format without an ipc::PixelLayout. Used by one thread.
 class NativeConverter {
  public:
   struct Shape {
@@ -36,8 +38,8 @@ class NativeConverter {
   NativeConverter(uint64_t max_pixels, bool autoscale)
       : check_(max_pixels), autoscale_(autoscale) {}
 
-  // Sets the shape of the result of the first frame, which an earlier converter
-  // has seen.
+  // Sets the shape of results. The host knows it from an earlier worker, which
+  // has seen the first frame.
   ipc::Expected<Shape> Fix(const std::string& pixel_format, PictureSize size);
 
   // Checks the frame and returns the shape of its result.
@@ -47,9 +49,9 @@ class NativeConverter {
   ipc::Expected<void> Convert(const bulkhead_frame& frame, uint8_t* slot,
                               const ipc::FrameGeometry& geometry);
 
-  // Returns whether the frame prepared last already is the result.
+  // Returns whether the frame prepared last needs no conversion.
   bool IsDeliverable() const { return source_ == result_; }
-  // Returns the format of results; requires a shape.
+  // Returns the format of results. Call this after Fix or Prepare.
   AVPixelFormat format() const { return result_.format; }
 
  private:

@@ -120,8 +120,8 @@ ipc::Expected<void> OutputConverter::ConvertToRgb(const bulkhead_frame& frame,
   if (!floats && transforms_.empty()) {
     return rgb_.Convert(frame, target, stride);
   }
-  // Transforms and floats need the whole upright picture first, in memory whose
-  // rows swscale may overrun.
+  // Transforms and floats need the whole upright picture first, in a scratch
+  // picture, since swscale may write a little past its rows.
   const Picture* upright =
       scratch_.Get(floats ? AV_PIX_FMT_RGB48 : AV_PIX_FMT_RGB24,
                    static_cast<int>(upright_size_.width),

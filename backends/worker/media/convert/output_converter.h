@@ -19,54 +19,58 @@ namespace bulkhead::worker {
 
 // The format of frames that the host asks for.
 struct OutputFormat {
-  // The element type. Empty: floats for a stream with more than 8 bits per
-  // component, else bytes.
+  // The element type. nullopt means floats for a stream with more than 8 bits
+  // per component, and bytes for other streams.
   std::optional<ipc::ElementType> element = ipc::ElementType::kUint8;
   std::vector<Transform> transforms;
-  // All pictures have the size, and native ones the pixel format, of the first.
-  // If false, each has its own, and there are no transforms.
+  // If true, all pictures have the size of the first picture, and native ones
+  // also its pixel format. If false, each picture has its own size and format,
+  // and there are no transforms.
   bool autoscale = true;
-  // Planes as the decoder makes them, in place of RGB; element type and
-  // transforms mean nothing then.
+  // If set, the planes are delivered as the decoder makes them, in place of
+  // RGB. Element type and transforms are then not used.
   struct Native {
     // The format of the first picture, if an earlier worker has found it.
     std::string known_format;
-    // Decoders may write into the slots. False where damaged pictures are
-    // delivered: what a decoder leaves unfilled then shows what was there
-    // before, and only private memory holds what it does for the ffmpeg
-    // command (BufferProvider).
+    // Whether decoders may write into the slots. Must be false if damaged
+    // pictures are delivered. The parts that a decoder leaves unfilled show old
+    // contents of the memory, and only private memory has the same contents as
+    // the ffmpeg command's (BufferProvider).
     bool in_place = true;
   };
   std::optional<Native> native;
 };
 
+// The size and layout of a converted picture.
 struct OutputShape {
   PictureSize size;
   ipc::ElementType element = ipc::ElementType::kUint8;
   std::string pixel_format;                // empty for RGB
   std::optional<ipc::PixelLayout> native;  // of `pixel_format`
-  ipc::FrameGeometry geometry{};           // the place in a slot
+  ipc::FrameGeometry geometry{};           // the layout in a slot
 };
 
-// Converts decoded pictures to frames of the format that the host asks for:
-// upright RGB (RgbConverter) with 8 bits, or with 16 bits for floats; then the
-// transforms; then, for floats, each 16-bit number divided by 65535. Floats
-// thus keep all of 10 and 12 bits, and equal `ffmpeg -pix_fmt rgb48le` after
-// multiplication by 65535. Or the planes as they are (NativeConverter).
+// Converts decoded pictures to frames of the format that the host asks for.
+// Native frames are the planes as they are (NativeConverter). Other frames are
+// made in three steps: upright RGB (RgbConverter) with 8 bits, or with 16 bits
+// for floats; then the transforms; then, for floats, a division of each 16-bit
+// number by 65535. Floats thus keep all of 10 and 12 bits, and equal `ffmpeg
+// -pix_fmt rgb48le` after multiplication by 65535.
 //
 //     OutputConverter converter(matrix, max_pixels, format);
 //     auto shape = converter.Prepare(*frame);      // picks the slot's geometry
 //     converter.Convert(*frame, slot, geometry);
 //
-// Fails as RgbConverter and TransformChain do. Used by one thread.
+// Fails as NativeConverter, RgbConverter and TransformChain do. Used by one
+// thread.
 class OutputConverter {
  public:
   OutputConverter(const int32_t* stream_matrix_untrusted, uint64_t max_pixels,
                   OutputFormat format);
 
-  // Sets the size of every picture before the transforms, which an earlier
-  // worker of the session has found. The element type, or the known format of
-  // native pictures, must be set in this case.
+  // Sets the size of every picture before the transforms, as an earlier worker
+  // of the session has found it. Requires OutputFormat::element, or for native
+  // pictures Native::known_format.
   ipc::Expected<OutputShape> FixSize(PictureSize size);
 
   // Checks the frame and returns the shape of the result. With autoscale, all
@@ -80,9 +84,10 @@ class OutputConverter {
   ipc::Expected<void> Convert(const bulkhead_frame& frame, uint8_t* slot,
                               const ipc::FrameGeometry& geometry);
 
-  // Returns whether the frame prepared last already is the result.
+  // Returns whether the frame prepared last needs no conversion.
   bool IsDeliverable() const;
-  // Returns the pixel format in which a decoder may write results into slots.
+  // Returns the pixel format in which a decoder may write results into slots;
+  // AV_PIX_FMT_NONE if it may not.
   AVPixelFormat slot_format() const;
 
   // Returns the size of the latest picture before the transforms.

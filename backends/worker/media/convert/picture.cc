@@ -15,7 +15,7 @@ namespace bulkhead::worker {
 namespace {
 
 constexpr int kAlignment = 64;
-// How far swscale may read past the last row of a plane.
+// The number of bytes that swscale may read past the last row of a plane.
 constexpr size_t kOverread = 1024;
 
 struct Plane {

@@ -14,6 +14,7 @@ extern "C" {
 
 namespace bulkhead::worker {
 
+// A size in pixels.
 struct PictureSize {
   uint32_t width = 0;
   uint32_t height = 0;
@@ -34,13 +35,14 @@ struct Picture {
 Picture PictureOf(const bulkhead_frame& frame, AVPixelFormat format);
 
 // Returns whether pictures of this format can be turned before the conversion
-// to RGB. Other formats are turned after it, as in ffmpeg's filters. The order
-// is visible in the pixels, since chroma is interpolated along rows.
+// to RGB. Other formats are turned after the conversion. The order follows
+// ffmpeg's filters, and is visible in the pixels, since chroma is interpolated
+// along rows.
 bool CanTurn(const Orientation& orientation, AVPixelFormat format);
 
 // Writes the turned `source` into `target`, whose format, planes, strides and
-// (turned) size are set. Does no vertical flips: pass the result of
-// FlippedVertically, which has a negative stride, as the source.
+// (turned) size the caller has set. Ignores flip_vertically: for that, pass the
+// result of FlippedVertically as the source.
 void TurnPicture(const Picture& source, const Orientation& orientation,
                  const Picture& target);
 

@@ -53,9 +53,9 @@ ipc::Expected<void> PictureScaler::MakeScaler(const Picture& source,
   if (color_range != AVCOL_RANGE_UNSPECIFIED) {
     av_opt_set_int(context, "src_range", color_range == AVCOL_RANGE_JPEG, 0);
   }
-  // ffmpeg's scale filter sets the chroma position of this format alone, to
-  // half way between two rows of luma. It ignores the position that the stream
-  // declares, and so must this code.
+  // ffmpeg's scale filter sets the chroma position only for YUV420P: half way
+  // between two rows of luma. It ignores the position that the stream declares,
+  // and so must this code.
   if (source.format == AV_PIX_FMT_YUV420P) {
     av_opt_set_int(context, "src_v_chr_pos", 128, 0);
   }
@@ -64,7 +64,7 @@ ipc::Expected<void> PictureScaler::MakeScaler(const Picture& source,
   }
   if (sws_init_context(context, nullptr, nullptr) < 0) {
     context_.reset();
-    // Its result is -1 for a lack of memory as well.
+    // The result does not say whether memory was short.
     if (sws_isSupportedInput(source.format) > 0 &&
         sws_isSupportedOutput(target.format) > 0) {
       return ShortOfMemory();

@@ -17,8 +17,8 @@ namespace bulkhead::worker {
 // by one thread.
 class PictureScaler {
  public:
-  // Forgets the range of earlier pictures, as ffmpeg does where it makes its
-  // filters anew: call this if format or size of the sources change.
+  // Forgets the colour range of earlier pictures. Call this if the format or
+  // size of the sources changes, since ffmpeg then rebuilds its filters.
   void Reset();
 
   // Converts `source`, whose colours `frame` describes, into `target`. swscale
@@ -32,7 +32,7 @@ class PictureScaler {
                                  int color_range);
 
   SwsContextPtr context_;
-  int range_ = AVCOL_RANGE_UNSPECIFIED;
+  int range_ = AVCOL_RANGE_UNSPECIFIED;  // the last one that a frame declared
 };
 
 }  // namespace bulkhead::worker

@@ -76,6 +76,7 @@ ipc::Expected<void> RgbConverter::Convert(const bulkhead_frame& frame,
   const bool copies = orientation_.transpose || orientation_.flip_horizontally;
 
   if (copies && !CanTurn(orientation_, key_.format)) {
+    // Converts to RGB first, then turns.
     const Picture* rgb = orientation_.transpose
                              ? scratch_.Get(format_, height, width)
                              : scratch_.Get(format_, width, height);
@@ -87,6 +88,7 @@ ipc::Expected<void> RgbConverter::Convert(const bulkhead_frame& frame,
   }
 
   if (copies) {
+    // Turns first, then converts to RGB.
     const Picture* turned =
         orientation_.transpose
             ? scratch_.Get(picture.format, picture.height, picture.width)

@@ -18,11 +18,13 @@ namespace bulkhead::worker {
 //
 //     ffmpeg -i F -map 0:v:0 -pix_fmt rgb24 -fps_mode passthrough
 //
-// of FFmpeg 5.1 on this machine: turned upright by the display matrix of the
-// frame, else of the stream; with the colour matrix, range and chroma positions
-// that ffmpeg's scale filter sets; scaled bicubically, every frame to the size
-// of the first one. Without `autoscale`, as with ffmpeg's -noautoscale, every
-// frame keeps its own size.
+// of FFmpeg 5.1 on this machine:
+//   - Frames are turned upright by the frame's display matrix, or by the
+//     stream's if the frame has none.
+//   - The colour matrix, range and chroma positions are those that ffmpeg's
+//     scale filter sets.
+//   - Every frame is scaled, bicubically, to the size of the first one. Without
+//     `autoscale`, as with ffmpeg's -noautoscale, frames keep their own sizes.
 //
 //     RgbConverter converter(demuxer.display_matrix_untrusted(), max_pixels,
 //                            /*autoscale=*/true);
@@ -51,8 +53,8 @@ class RgbConverter {
   // before the first conversion.
   void set_format(AVPixelFormat format) { format_ = format; }
 
-  // Sets the size that results have before the first frame: the size of the
-  // stream's first frame, which an earlier converter has seen.
+  // Sets the size of results. The host knows it from an earlier worker, which
+  // has seen the stream's first frame.
   void FixSize(PictureSize size) { size_ = size; }
 
   // Checks the frame and returns the size of its RGB picture. With autoscale,
@@ -67,12 +69,12 @@ class RgbConverter {
   // Returns the number of bits per component of the frame prepared last.
   int component_bits() const;
 
-  // Returns whether the frame prepared last already is the RGB picture.
+  // Returns whether the frame prepared last needs no conversion.
   bool IsDeliverable() const;
 
  private:
-  // The properties of a frame on whose change the ffmpeg command rebuilds its
-  // filters.
+  // The properties of a frame. If one of them changes, the ffmpeg command
+  // rebuilds its filters.
   struct Key {
     AVPixelFormat format = AV_PIX_FMT_NONE;
     int width = 0;

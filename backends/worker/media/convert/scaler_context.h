@@ -16,7 +16,7 @@ using SwsContextPtr = std::unique_ptr<SwsContext, FreeSwsContext>;
 
 // Makes a libswscale context that converts `source` to the format and size of
 // `target`, with SWS_* `flags`. Returns null when memory is short. The caller
-// may set further options, and must then call sws_init_context.
+// calls sws_init_context before use, after setting further options if any.
 SwsContextPtr AllocateScaler(const Picture& source, const Picture& target,
                              int flags);
 

@@ -7,11 +7,12 @@
 
 namespace bulkhead::worker {
 
+// Types of open bitstream units (OBUs).
 inline constexpr uint32_t kAv1SequenceHeader = 1;
 inline constexpr uint32_t kAv1FrameHeader = 3;
 inline constexpr uint32_t kAv1Frame = 6;
 
-// The bytes of an av1C record before its units.
+// The number of bytes before the units of an av1C record.
 inline constexpr size_t kAv1RecordBytes = 4;
 
 // Calls `use` with the type and the payload of each open bitstream unit of

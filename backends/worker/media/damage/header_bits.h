@@ -8,8 +8,8 @@
 
 namespace bulkhead::worker {
 
-// Reads the bits of a header, the most significant bit first. Yields zeroes
-// after the end.
+// Reads the bits of a header, the most significant bit of each byte first.
+// After the end, all bits read as zero. Borrows the bytes.
 class HeaderBits {
  public:
   HeaderBits(const uint8_t* data, size_t bytes)
@@ -21,6 +21,7 @@ class HeaderBits {
     ++at_;
     return bit;
   }
+  // Reads `count` bits as one number.
   uint32_t Bits(int count);
   // Reads a number in the Exp-Golomb code of H.264 and HEVC, ue(v).
   uint32_t Ue();
@@ -31,14 +32,16 @@ class HeaderBits {
   size_t at_ = 0;
 };
 
-// Returns the first `most` bytes of a NAL unit without the bytes that keep
-// start codes out of it.
+// Returns the first `most` bytes of a NAL unit, without the emulation
+// prevention bytes (the 03 in 00 00 03).
 std::vector<uint8_t> WithoutEscapes(std::span<const uint8_t> unit, size_t most);
 
-// The header of a VP9 frame, or of the first frame of a superframe (VP9
-// bitstream specification, section 6.2 and annex B).
+// The header of a VP9 packet (VP9 bitstream specification, section 6.2). If the
+// packet has several frames (a superframe, annex B), the first one's header.
 struct Vp9Header {
-  bool shows = true;  // also if the header is malformed
+  // False for a single frame that is only referred to. True for all other
+  // packets, also for superframes and malformed headers.
+  bool shows = true;
   bool keyframe = false;
 };
 Vp9Header ReadVp9Header(const uint8_t* data, size_t bytes);

@@ -11,9 +11,9 @@
 
 namespace bulkhead::worker {
 
-// Returns how many bytes of length stand before each NAL unit of the packets of
-// H.264 (`is_hevc` false) or HEVC, by the stream's extradata; 0 if start codes
-// stand there.
+// Returns the size in bytes of the length prefix of NAL units in packets of
+// H.264 (`is_hevc` false) or HEVC, from the stream's extradata. Returns 0 if
+// units have start codes instead (Annex B).
 inline uint32_t NalLengthBytes(bool is_hevc,
                                std::span<const uint8_t> extradata) {
   if (extradata.empty() || extradata[0] != 1) return 0;
@@ -40,9 +40,10 @@ void ForEachNalUnit(std::span<const uint8_t> data, uint32_t length_bytes,
   }
 }
 
-// Calls `use` with the type and the payload of each message in the first bytes
-// of an SEI unit whose header has `header_bytes` (ITU-T H.264 and H.265,
-// section 7.3.2.3.1 and 7.3.5). The last payload may be cut off.
+// Calls `use` with the type and the payload of each message of an SEI unit
+// whose header has `header_bytes` (ITU-T H.264, section 7.3.2.3.1; H.265,
+// section 7.3.5). Reads only the first 512 bytes, so the last payload may be
+// cut off.
 template <typename Use>
 void ForEachSeiMessage(std::span<const uint8_t> unit, size_t header_bytes,
                        const Use& use) {

@@ -8,8 +8,9 @@
 namespace bulkhead::worker {
 namespace {
 
-// A decoder holds back some tens of packets at most. If more are outstanding,
-// hardly anything is being decoded, and the losses are only counted.
+// The most packets that wait for their pictures. A decoder holds back some tens
+// of packets. If so many wait, hardly anything is being decoded, and losses are
+// only counted.
 constexpr size_t kMostWaiting = 1 << 12;
 constexpr size_t kMostRemembered = 1 << 12;
 
@@ -71,7 +72,7 @@ void OutstandingPackets::SentWithout(int64_t pts, bool discarded) {
 }
 
 void OutstandingPackets::Remember(int64_t pts, Origin origin) {
-  // The same time may be both discarded and shown; then it is shown.
+  // If a discarded and a shown packet have the same time, it counts as shown.
   const auto [at, added] = earlier_.try_emplace(pts, origin);
   if (at->second == Origin::kDiscarded) at->second = origin;
   if (added && earlier_.size() > kMostRemembered) {
@@ -89,15 +90,15 @@ OutstandingPackets::Origin OutstandingPackets::OriginOf(int64_t pts) const {
 }
 
 OutstandingPackets::Picture OutstandingPackets::Shown(int64_t pts) {
-  // Timestamps that contradict the order of the pictures are exchanged by
-  // decoders, so a picture that is awaited may have a discarded one's.
+  // Decoders exchange timestamps that contradict the order of the pictures. So
+  // a picture that is awaited may have the timestamp of a discarded one.
   const bool waits = timed_ ? waiting_.count(pts) > 0 : uncounted_ > 0;
   if (!waits && OriginOf(pts) == Origin::kDiscarded) {
     return {.origin = Origin::kDiscarded};
   }
   if (timed_ && pts != BULKHEAD_NO_TIMESTAMP && pts < entry_) return {};
-  // After damage a decoder guesses timestamps, also of a packet whose own
-  // picture is still to come. That packet is lost then.
+  // After damage a decoder guesses timestamps. If it goes back in time, the
+  // packet with the guessed timestamp was lost or already shown.
   if (timed_ && lossy_ && pts != BULKHEAD_NO_TIMESTAMP && pts <= shown_) {
     return {.origin = IsLost(pts) ? Origin::kLost : Origin::kTooLate};
   }
@@ -111,6 +112,7 @@ OutstandingPackets::Picture OutstandingPackets::Shown(int64_t pts) {
     --uncounted_;
     return picture;
   }
+  // Packets with earlier timestamps that still wait are lost.
   auto packet = waiting_.begin();
   for (; packet->first != pts; packet = waiting_.erase(packet)) {
     picture.losses.push_back(

@@ -11,14 +11,14 @@ namespace bulkhead::worker {
 
 using ipc::Loss;
 
-// Matches the pictures that a decoder gives with the packets that it got.
-// Decoders silently drop what they cannot use, such as pictures before the
-// first keyframe, or pictures that refer to a lost one; comparing packets with
-// pictures is the only way to notice. It also finds pictures that no packet
-// accounts for.
+// Finds lost pictures: matches the pictures that a decoder gives with the
+// packets that it got. Decoders silently drop packets that they cannot use,
+// such as those before the first keyframe, or those that refer to a lost
+// picture. Comparing packets with pictures is the only way to notice. The
+// comparison also finds pictures that belong to no packet.
 //
-//     outstanding.Sent(pts, duration, position);  // each that shows a picture
-//     outstanding.SentWithout(pts, true);         // each other packet
+//     outstanding.Sent(pts, duration, position);  // packets with a picture
+//     outstanding.SentWithout(pts, true);         // other packets
 //     const auto shown = outstanding.Shown(frame_pts);
 //     for (const Loss& loss : shown.losses) Report(loss);
 //     for (const Loss& loss : outstanding.Ended()) Report(loss);
@@ -36,38 +36,42 @@ class OutstandingPackets {
 
   // Records that a packet was sent that shows a picture.
   void Sent(int64_t pts, int64_t duration, int64_t position);
-  // Records that the decoder drops the picture of a packet that was sent, and
-  // that no other picture has come out since.
+  // Records that the decoder drops the picture of a packet by design, which is
+  // no loss. Call this before any picture comes out after that packet was sent.
   void Dropped(int64_t pts);
-  // Records that a packet was sent that shows none. `discarded` says that its
-  // picture is not to be output (BULKHEAD_PACKET_DISCARD).
+  // Records that a packet was sent for which no picture is shown. `discarded`
+  // says that it has a picture that must not be output
+  // (BULKHEAD_PACKET_DISCARD).
   void SentWithout(int64_t pts, bool discarded);
-  // Only counts packets from now on, because the timestamps give no order.
+  // From now on only counts packets and pictures. Call this once the order of
+  // the timestamps is not the order of the pictures.
   void OnlyCount();
   // Returns whether packets are matched by their timestamps.
   bool timed() const { return timed_; }
 
+  // The packet to which a picture belongs.
   enum class Origin {
-    kPacket,     // a packet that had no picture yet, or that is not known
-    kTooLate,    // a packet whose picture came out
-    kDiscarded,  // a packet whose picture is not to be output
+    kPacket,     // a packet that had no picture yet, or an unknown packet
+    kTooLate,    // a packet whose picture came out before
+    kDiscarded,  // a packet whose picture must not be output
     kNone,       // no packet has this timestamp, though all packets have one
     kLost,       // a packet that was reported as lost
   };
-  // A picture that comes too late has no place any more. Damaged headers move
-  // pictures after others, or make two of one packet; `ffmpeg -fps_mode vfr`
-  // drops such pictures too.
+  // A picture that came out. A picture of origin kTooLate must be dropped:
+  // damaged headers can delay a picture, or make two pictures of one packet.
+  // `ffmpeg -fps_mode vfr` drops such pictures, too.
   struct Picture {
     Origin origin = Origin::kPacket;
-    int64_t position = -1;     // of its packet in the file; -1 if unknown
+    int64_t position = -1;     // byte offset of its packet; -1 if unknown
     std::vector<Loss> losses;  // the packets that are now known to be lost
   };
   // Records that a picture came out.
   Picture Shown(int64_t pts);
-  // Returns whether the packet with this timestamp was reported as lost, though
-  // a picture for it comes now.
+  // Returns whether the packet with this timestamp was reported as lost. A
+  // picture may come for it all the same.
   bool IsLost(int64_t pts) const { return OriginOf(pts) == Origin::kLost; }
-  // Returns the packets that are lost after the last picture has come out.
+  // Returns the packets whose pictures are still missing after the decoder has
+  // given its last picture.
   std::vector<Loss> Ended();
 
  private:
@@ -76,22 +80,28 @@ class OutstandingPackets {
     int64_t position;
   };
 
+  // Adds a packet to earlier_.
   void Remember(int64_t pts, Origin origin);
+  // Records the position of a packet, for losses that can only be counted.
   void Note(int64_t position);
+  // Returns the origin of a picture with this timestamp, for which no packet
+  // waits.
   Origin OriginOf(int64_t pts) const;
 
-  std::map<int64_t, Packet> waiting_;  // by timestamp
-  // Maps the timestamp of an earlier packet to the origin that another picture
-  // with that timestamp would have. The smallest timestamps are forgotten
-  // first.
+  // The packets whose pictures have not come out, by timestamp.
+  std::map<int64_t, Packet> waiting_;
+  // Maps the timestamp of a packet that no longer waits to the origin that a
+  // further picture with this timestamp would have. The smallest timestamps are
+  // forgotten first.
   std::map<int64_t, Origin> earlier_;
-  int64_t entry_ = INT64_MIN;
+  int64_t entry_ = INT64_MIN;  // the argument of Restart
   int64_t shown_ = INT64_MIN;  // the timestamp of the last picture
   bool lossy_ = false;         // a packet was lost
   bool timed_ = true;
-  int64_t uncounted_ = 0;  // the number sent and not shown, if not timed_
-  // If not timed_, the places of the first packet that may be among them, and
-  // of the last packet.
+  // If not timed_: the number of packets whose pictures have not come out, and
+  // the byte offsets of the first packet that may be among them and of the last
+  // packet.
+  int64_t uncounted_ = 0;
   int64_t first_position_ = -1;
   int64_t last_position_ = -1;
 };

@@ -17,8 +17,8 @@ namespace {
 // picture by more than that.
 constexpr size_t kRecentPictures = 32;
 
-// The bytes that a keyframe has after its first ones (RFC 6386, section 9.1;
-// VP9 bitstream specification, section 6.2).
+// The fixed bytes in the header of a keyframe (RFC 6386, section 9.1; VP9
+// bitstream specification, section 6.2).
 constexpr uint8_t kVp8StartCode[] = {0x9d, 0x01, 0x2a};
 constexpr uint8_t kVp9SyncCode[] = {0x49, 0x83, 0x42};
 
@@ -67,7 +67,7 @@ PacketInspector::PacketInspector(const AVCodecParameters& parameters)
     : codec_(parameters.codec_id),
       roles_(parameters),
       shown_(parameters),
-      start_(codec_, StreamStart::Behind::kNothing) {}
+      start_(codec_, StreamStart::Before::kNothing) {}
 
 PacketInspector::~PacketInspector() {
   av_parser_close(parser_);
@@ -75,7 +75,7 @@ PacketInspector::~PacketInspector() {
 }
 
 void PacketInspector::Restart() {
-  start_ = StreamStart(codec_, StreamStart::Behind::kSeek);
+  start_ = StreamStart(codec_, StreamStart::Before::kSeek);
   shown_.Restart();
   recent_.clear();
   open_field_ = 0;
@@ -160,14 +160,14 @@ bool PacketInspector::IsKeyframe(const bulkhead_packet& packet) const {
   switch (codec_) {
     case AV_CODEC_ID_H264:
     case AV_CODEC_ID_HEVC:
-      // The count is only known after headers that the parser could read.
+      // The count is only known if the parser could read the headers.
       return parser_ != nullptr && parser_->key_frame == 1 &&
              parser_->output_picture_number != INT_MIN;
     case AV_CODEC_ID_VP8:
       return HasBytes(packet, 3, kVp8StartCode) &&
              (packet.data[0] & 0x11) == 0x10;
     case AV_CODEC_ID_VP9:
-      // Profile 0, a frame of its own that is a keyframe and shown.
+      // The first byte says: profile 0, keyframe, shown, not a superframe.
       return HasBytes(packet, 1, kVp9SyncCode) &&
              (packet.data[0] & 0xfe) == 0x82;
     default:
@@ -179,13 +179,9 @@ bool PacketInspector::IsSecondField() {
   const int structure = parser_->picture_structure;
   const bool field = structure == AV_PICTURE_STRUCTURE_TOP_FIELD ||
                      structure == AV_PICTURE_STRUCTURE_BOTTOM_FIELD;
-  if (!field || (open_field_ != 0 && open_field_ != structure)) {
-    const bool second = field;
-    open_field_ = 0;
-    return second;
-  }
-  open_field_ = structure;
-  return false;
+  const bool is_second = field && open_field_ != 0 && open_field_ != structure;
+  open_field_ = field && !is_second ? structure : 0;
+  return is_second;
 }
 
 // Compares timestamps with picture order counts. Within a coded sequence the
@@ -194,7 +190,7 @@ bool PacketInspector::IsSecondField() {
 void PacketInspector::CheckCount(int64_t pts) {
   const int count = parser_->output_picture_number;
   if (count == INT_MIN) {
-    // Nothing says whether a sequence begins here, whose keyframe is damaged.
+    // A new sequence may begin here, with a damaged keyframe.
     recent_.clear();
     return;
   }
@@ -230,7 +226,7 @@ void PacketInspector::CheckType(int64_t pts) {
       latest_ = std::max(latest_, pts);
       break;
     default:
-      // A damaged packet may be any picture's.
+      // A damaged packet may be a picture of any type.
       latest_ = std::max(latest_, pts);
       break;
   }

@@ -24,14 +24,16 @@ namespace bulkhead::worker {
 //     const bool counts = inspector->Inspect(packet);   // every packet
 //     if (!inspector->ordered()) ...                    // times are unusable
 //
-// Some packets yield no picture and are no loss: those that show none by design
-// (shown_packets.h), the second field of an H.264 picture, and what cannot be
-// decoded because the stream begins in its middle (stream_start.h). Some files
-// have timestamps in another order than their pictures (a muxer's jitter);
-// libavcodec then guesses timestamps, and the guess depends on where decoding
-// began. Timestamps are checked for that in H.264, HEVC, the MPEG family and
-// codecs that do not reorder pictures; in other codecs that do they are assumed
-// to be right.
+// Some packets yield no picture and are no loss: packets that show none by
+// design (shown_packets.h), the second field of an H.264 picture, and packets
+// that cannot be decoded because the stream begins in its middle
+// (stream_start.h).
+//
+// In some files the order of the timestamps is not the order of the pictures (a
+// muxer's jitter). libavcodec then guesses timestamps, and the guess depends on
+// where decoding began. So timestamps are checked in H.264, HEVC, the MPEG
+// family and codecs that do not reorder pictures. In other codecs that reorder
+// pictures, timestamps are assumed to be right.
 //
 // The packets are hostile; libavcodec's parsers read them inside the sandbox.
 // Used by one thread.
@@ -48,12 +50,13 @@ class PacketInspector {
   bool Inspect(const bulkhead_packet& packet);
 
   // Returns whether the packet inspected last cannot be decoded because of
-  // where the stream begins. If a decoder gives a picture for it, it does not
-  // count.
+  // where the stream begins. If a decoder gives a picture for the packet all
+  // the same, the picture is dropped.
   bool left_out() const { return left_out_; }
 
-  // A packet that was left out, though it is shown after the entry that was
-  // inspected last: it refers to pictures that are whole in the end.
+  // A packet that was left out before the first entry (the first packet at
+  // which decoding may begin), but has a picture that is shown after that
+  // entry. A decoder does show such a picture.
   struct LatePacket {
     int count;  // picture order count
     int64_t pts;
@@ -62,23 +65,23 @@ class PacketInspector {
     int64_t position;
     uint32_t flags;
   };
-  // Returns those that the packet inspected last has made known. They show
-  // pictures.
+  // Returns the late packets if the packet inspected last is the first entry;
+  // none after any other packet.
   const std::vector<LatePacket>& late() const { return late_; }
 
-  // Returns what other packets need of the packet inspected last.
+  // Returns the role of the packet inspected last.
   const PacketRole& role() const { return role_; }
 
-  // Returns whether libavcodec drops the last picture that others may refer to
-  // before it decodes the packet inspected last (shown_packets.h).
+  // Returns whether libavcodec drops the picture that it holds back before it
+  // decodes the packet inspected last (shown_packets.h).
   bool drops_held() const { return shown_.drops_held(); }
 
-  // Returns whether pictures were packed after others (shown_packets.h).
+  // Returns whether some packet so far had several pictures (shown_packets.h).
   bool has_packed() const { return shown_.has_packed(); }
 
-  // Returns true once there was a keyframe whose headers are sound. A decoder
-  // that takes such a packet without an error has a picture to show. Only for
-  // H.264, HEVC, VP8 and VP9; else always false.
+  // Returns whether some packet so far was a keyframe with intact headers. A
+  // decoder that takes such a packet without an error has a picture to show.
+  // Known for H.264, HEVC, VP8 and VP9; always false for other codecs.
   bool met_keyframe() const { return met_keyframe_; }
 
   // Returns false once timestamps have contradicted the order of the pictures.
@@ -88,7 +91,13 @@ class PacketInspector {
   void Restart();
 
  private:
-  enum class Reordering { kUnknown, kNone, kByCount, kByType };
+  // The source of the display order of pictures.
+  enum class Reordering {
+    kUnknown,  // the order is not known
+    kNone,     // it is the decoding order
+    kByCount,  // picture order counts
+    kByType    // picture types: a B-picture precedes the last I- or P-picture
+  };
   struct Picture {
     int count;  // picture order count
     int64_t pts;
@@ -96,11 +105,14 @@ class PacketInspector {
 
   explicit PacketInspector(const AVCodecParameters& parameters);
 
+  // Runs libavcodec's parser over the packet.
   void Parse(const bulkhead_packet& packet);
+  // Updates early_ and late_. `count` is the picture order count.
   void NoteLeftOut(const bulkhead_packet& packet, int count);
   bool Shows(const bulkhead_packet& packet);
   bool IsKeyframe(const bulkhead_packet& packet) const;
   bool IsSecondField();
+  // Clear ordered_ if `pts` contradicts the order of the pictures.
   void CheckCount(int64_t pts);
   void CheckType(int64_t pts);
 
@@ -112,7 +124,7 @@ class PacketInspector {
   PacketRole role_;
   StreamStart start_;
   bool left_out_ = false;
-  std::vector<LatePacket> early_;  // left out, before the entry
+  std::vector<LatePacket> early_;  // packets left out before the first entry
   std::vector<LatePacket> late_;
   Reordering reordering_ = Reordering::kUnknown;
   bool ordered_ = true;

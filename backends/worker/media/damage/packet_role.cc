@@ -18,8 +18,8 @@ namespace {
 
 using Bytes = std::span<const uint8_t>;
 
-// Returns recovery_frame_cnt of the recovery point that an H.264 SEI unit
-// holds, or -1 if it holds none (ITU-T H.264, section D.1.8).
+// Returns recovery_frame_cnt of the recovery point in an H.264 SEI unit, or -1
+// if there is none (ITU-T H.264, section D.1.8).
 int64_t RecoveryCount(Bytes unit) {
   constexpr uint32_t kRecoveryPoint = 6;
   int64_t count = -1;
@@ -31,7 +31,7 @@ int64_t RecoveryCount(Bytes unit) {
   return count;
 }
 
-// What the header of an H.264 slice begins with (ITU-T H.264, section 7.3.3).
+// The start of the header of an H.264 slice (ITU-T H.264, section 7.3.3).
 struct SliceHeader {
   explicit SliceHeader(Bytes unit) {
     HeaderBits bits(unit.data() + 1, unit.size() - 1);
@@ -42,14 +42,14 @@ struct SliceHeader {
     intra = type == 2 || type == 4 || type == 7 || type == 9;
   }
 
-  bool begins;  // with the first macroblock of a picture
+  bool begins;  // the slice begins with the first macroblock of a picture
   bool b;
   bool intra;
 };
 
-// Returns whether the packet of MPEG-1 or MPEG-2 begins a group of pictures
-// that is closed (ITU-T H.262, section 6.3.8): its header has 25 bits of time,
-// and then the flag.
+// Returns whether the packet of MPEG-1 or MPEG-2 begins a closed group of
+// pictures. The flag stands after 25 bits of time in the header of the group
+// (ITU-T H.262, section 6.3.8).
 bool IsClosedGroup(Bytes packet) {
   constexpr int kGroup = 0xb8;
   constexpr int kPicture = 0;
@@ -98,7 +98,7 @@ PacketRole RoleReader::Read(const bulkhead_packet& packet, int parsed_type) {
     case AV_CODEC_ID_MPEG2VIDEO:
     case AV_CODEC_ID_MPEG4:
       if (parsed_type == AV_PICTURE_TYPE_NONE) {
-        // Nothing can be decoded from headers that cannot be read.
+        // A picture whose headers cannot be read cannot be decoded.
         role.entry = false;
         break;
       }
@@ -134,18 +134,20 @@ void RoleReader::ReadH264(const bulkhead_packet& packet,
   int64_t recovery = -1;
   ForEachNalUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
     const int type = unit[0] & 0x1f;
-    // forbidden_zero_bit: decoders pass over such a unit.
+    // Decoders skip a unit whose forbidden_zero_bit is set.
     if ((unit[0] & 0x80) != 0 || type == 0 || type > kLastOther) {
       has_unknown = true;
       return;
     }
+    // 1: slice, 2: first partition of a slice, 5: slice of an IDR picture, 6:
+    // SEI (ITU-T H.264, table 7-1).
     if (type == 6 && recovery < 0) recovery = RecoveryCount(unit);
     if (type != 1 && type != 2 && type != 5) {
       has_other = true;
       return;
     }
     const SliceHeader slice(unit);
-    // Of an IDR picture, each slice is intra coded, and no shorter than this.
+    // Each slice of an IDR picture is intra coded and has at least 4 bytes.
     constexpr size_t kShortestIdr = 4;
     const bool idr = type == 5 && slice.intra && unit.size() >= kShortestIdr &&
                      (!has_slice || role.closed);
@@ -175,17 +177,17 @@ void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
   bool has_slice = false;
   bool has_other = false;
   bool has_unknown = false;
-  bool behind_end = false;
+  bool after_end = false;
   role.entry = false;
   ForEachNalUnit({packet.data, packet.bytes}, length_bytes_, [&](Bytes unit) {
-    // forbidden_zero_bit: decoders pass over such a unit.
+    // Decoders skip a unit whose forbidden_zero_bit is set.
     if ((unit[0] & 0x80) != 0 || unit.size() < 2) {
       has_unknown = true;
       return;
     }
     const int type = unit[0] >> 1 & 0x3f;
     if (type == kEndOfSequence || type == kEndOfBitstream) {
-      (has_slice ? role.ends_sequence : behind_end) = true;
+      (has_slice ? role.ends_sequence : after_end) = true;
     }
     const int layer = (unit[1] & 7) - 1;
     const bool is_base = (unit[0] & 1) == 0 && unit[1] >> 3 == 0;
@@ -204,11 +206,13 @@ void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
       role.sliced = true;
       return;
     }
-    // All slices of a picture have one type (ITU-T H.265, section 7.4.2.2).
+    // All slices of a picture have one type (ITU-T H.265, section 7.4.2.2). 6,
+    // 7: RADL, 8, 9: RASL, 16 to 18: BLA, 19, 20: IDR, 21: CRA. Up to 14, no
+    // picture of the same sub-layer refers to a picture of an even type.
     has_slice = true;
     role.entry = type >= 16 && type <= 21;
     role.closed = type == 20;  // IDR_N_LP
-    role.begins_sequence = behind_end || (type >= 16 && type <= 20);
+    role.begins_sequence = after_end || (type >= 16 && type <= 20);
     role.alone = type == 6 || type == 7;
     role.skipped_leading = type == 8 || type == 9;
     role.referred = type > 14 || type % 2 != 0 || layer != highest_layer_;

@@ -9,41 +9,50 @@ struct AVCodecParameters;
 
 namespace bulkhead::worker {
 
-// Says what other packets need of a packet, as far as its headers say so.
+// The role of a packet: which packets it refers to, and which may refer to it,
+// as far as its headers say so.
 struct PacketRole {
-  // Decoding may begin here: no packet from here on refers to earlier ones,
-  // except those whose pictures are shown before this one's.
+  // True if decoding may begin here (a random access point): later packets
+  // refer to no packet before this one. Exempt are leading pictures: they are
+  // sent after this packet, but shown before its picture.
   bool entry = false;
-  // H.264: `entry`, and the stream itself says so: from this one on, its
-  // pictures equal an earlier decoder's.
+  // H.264: true if the stream itself, and not only the container, says that
+  // this is an entry. Pictures that are shown later are then the same as from a
+  // decoder that began earlier.
   bool exact = false;
-  // With `entry`: no packet at all from here on refers to earlier ones.
+  // True for an entry after which no packet, not even a leading picture,
+  // refers to earlier packets (closed GOP).
   bool closed = false;
-  // The container says that decoding may begin here.
+  // True if the container says that decoding may begin here.
   bool keyframe = false;
-  // Other packets may refer to this one. True if that is not known.
+  // True if other packets may refer to this one, or if that is not known.
   bool referred = true;
-  // The headers call it a B-picture (HEVC: a picture that nothing refers to),
-  // so it is shown before a picture that was sent before it.
+  // True for a B-picture: one that is shown before a picture that was sent
+  // before it. In HEVC, true for a picture to which no other picture refers.
   bool b_picture = false;
-  // The container says that no packet refers to this one.
+  // True if the container says that no packet refers to this one. Set by
+  // PictureReader.
   bool disposable = false;
-  // Refers to nothing before the last entry, though it is shown before it.
+  // HEVC: true for a decodable leading picture (RADL): it is shown before the
+  // last entry, but refers to no packet before that entry.
   bool alone = false;
-  // Above 0: decoding may begin here, but the pictures are only whole once so
-  // many more pictures that others refer to were decoded (intra refresh).
+  // H.264: above 0 for a recovery point with a gradual refresh. Decoding may
+  // begin here, but pictures are complete only after this many further
+  // reference pictures.
   uint32_t refresh = 0;
-  // HEVC: no packet from here on refers to earlier ones, also not those whose
-  // pictures are shown before this one's (an IDR or BLA picture, or one after
-  // the end of a sequence); they cannot be decoded.
+  // HEVC: true for an IDR or BLA picture, or the first picture after the end of
+  // a sequence. No later packet can use earlier packets, so RASL pictures that
+  // follow cannot be decoded.
   bool begins_sequence = false;
-  // HEVC: the sequence ends after this packet.
+  // HEVC: true if the sequence ends after this packet.
   bool ends_sequence = false;
-  // HEVC: refers to packets before the last entry, and is shown before it.
+  // HEVC: true for a skipped leading picture (RASL): it is shown before the
+  // last entry, and refers to packets before that entry.
   bool skipped_leading = false;
-  // HEVC: the picture has more than one slice.
+  // HEVC: true if the picture has more than one slice.
   bool sliced = false;
-  // Belongs to the picture of the packet before (a second field).
+  // H.264: true for a second field, which belongs to the picture of the packet
+  // before. Set by PacketInspector.
   bool second_field = false;
   // H.264, HEVC: false for a packet without a picture of the stream's own, such
   // as the end of a sequence or a picture of another layer.
@@ -55,14 +64,14 @@ struct PacketRole {
 //     RoleReader roles(codec_parameters);
 //     const PacketRole role = roles.Read(packet, type);   // every packet
 //
-// H.264 and HEVC say in the headers of their NAL units which pictures are
-// entries and which are referred to, the MPEG family by the types of pictures.
-// The keyframes are all that is known of other codecs, and each picture counts
-// as referred to. In VP8, VP9 and AV1 that is also true of a frame that no
-// picture is predicted from: the next frame takes over probabilities or motion
-// vectors. Where all pictures are intra coded, each packet is an entry.
+// In H.264 and HEVC, headers of NAL units say which pictures are entries and
+// which are referred to. In the MPEG family, the types of pictures say so. Of
+// other codecs only the keyframes are known, so each picture counts as referred
+// to. In VP8, VP9 and AV1 that holds even for a frame that no picture is
+// predicted from, since the next frame inherits probabilities or motion
+// vectors. If all pictures of a codec are intra coded, each packet is an entry.
 //
-// The packets are hostile; a role is wrong at worst. A value type.
+// The packets are hostile; at worst, a role is wrong. A value type.
 class RoleReader {
  public:
   explicit RoleReader(const AVCodecParameters& parameters);
@@ -77,7 +86,7 @@ class RoleReader {
 
   int codec_;
   bool intra_only_;
-  // The bytes of the length before a NAL unit; 0: start codes.
+  // The size in bytes of a NAL unit's length prefix; 0 means start codes.
   uint32_t length_bytes_ = 0;
   // The highest temporal sub-layer of HEVC; -1: unknown.
   int highest_layer_ = -1;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr size_t kMostRemembered = 1 << 12;
 
-// The pictures that decoders show before one that was sent before them, at
-// most: a picture buffer has room for 16.
+// The most pictures by which decoding and display order may differ, since a
+// decoder's picture buffer has room for 16.
 constexpr uint64_t kMostReordered = 16;
 
 }  // namespace
@@ -70,9 +70,9 @@ void ReferenceChain::Sent(const PacketRole& role, int64_t pts, bool shows) {
       sequence.pts != BULKHEAD_NO_TIMESTAMP && pts < sequence.pts;
   const bool shown_early = pts != BULKHEAD_NO_TIMESTAMP && pts < latest_pts_;
   latest_pts_ = is_entry ? pts : std::max(latest_pts_, pts);
-  // Only of damaged packets it matters whether others refer to them, and their
-  // headers may be what was overwritten. So these are believed only where the
-  // container's timestamp agrees.
+  // `referred` matters only for damaged packets, whose headers may have been
+  // overwritten. So headers that say "a B-picture that nothing refers to" are
+  // believed only if the container's timestamp agrees.
   const bool referred =
       is_entry ||
       (!role.disposable && (role.referred || !role.b_picture || !shown_early));
@@ -88,8 +88,8 @@ void ReferenceChain::Sent(const PacketRole& role, int64_t pts, bool shows) {
 
 void ReferenceChain::Forget() {
   for (; packets_.size() > kMostRemembered; ++first_) packets_.pop_front();
-  // The sequence before the first packet's is needed for the pictures that lead
-  // it.
+  // Keeps one sequence more than the one of the first packet, since pictures
+  // that lead the first packet's entry refer to the sequence before.
   while (sequences_.size() > 2 && sequences_[2].first <= first_) {
     sequences_.pop_front();
   }
@@ -109,8 +109,8 @@ void ReferenceChain::Rejected() {
   broken_from_ = end();
   Doubt();
   if (last_is_field_) Cut();
-  // Nothing comes out for a packet that shows no picture, so nothing will tell
-  // whether the error concerns it.
+  // Packets without a shown picture that may have caused the error count as
+  // damaged, since no picture will come out to show otherwise.
   for (uint64_t number = end(); number > std::max(first_, shown_end_);) {
     Packet& packet = At(--number);
     if (packet.shows) continue;
@@ -142,8 +142,9 @@ void ReferenceChain::Shown(int64_t pts, bool keyframe, bool damaged) {
 
 uint64_t ReferenceChain::KeyframeOf(uint64_t number) const {
   if (number != end() && At(number).keyframe) return number;
-  // Pictures that lead a keyframe come out before it and are sent after it. If
-  // others were dropped, this finds a keyframe before the right one.
+  // Without timestamps, counts pictures. Pictures that lead a keyframe are sent
+  // after it and come out before it, hence + 1. If the decoder dropped
+  // pictures, the result may be an earlier keyframe than the right one.
   for (number = std::min(accounted_ + 1, end()); number > first_;) {
     if (At(--number).keyframe) return number;
   }
@@ -160,7 +161,8 @@ void ReferenceChain::Break(uint64_t number) {
   if (refresh_began_ <= number) refresh_left_ = 0;
   for (size_t i = at + 1; i < sequences_.size();) {
     if (sequences_[i].refreshed_from > number) break;
-    // What is missing is missing in the refreshed picture too.
+    // The refresh that made this entry began before the break, so it is
+    // incomplete, and the entry is merged with the sequence before.
     sequences_[i - 1].broken =
         std::min(sequences_[i - 1].broken, sequences_[i].broken);
     sequences_.erase(sequences_.begin() + static_cast<ptrdiff_t>(i));
@@ -169,12 +171,14 @@ void ReferenceChain::Break(uint64_t number) {
 
 bool ReferenceChain::Settled(int64_t pts) const {
   if (!timed_) {
-    // What is held when a damaged picture comes out is broken too.
+    // Once a damaged picture has come out, all pictures that wait are broken,
+    // so there is nothing to wait for.
     return broken_ || doubtful_ == 0 ||
            accounted_ >= doubtful_ + kMostReordered;
   }
   const uint64_t number = Find(pts);
   if (number == end()) return true;
+  // Asks about each earlier packet that an error may concern.
   for (uint64_t other = std::min(number, doubtful_); other > first_;) {
     --other;
     if (At(other).waits && DependsOn(number, other)) return false;
@@ -192,7 +196,8 @@ bool ReferenceChain::Broken(int64_t pts) const {
   if (!packet.leading) return false;
   if (sequences_[at].leading_broken <= number) return true;
   if (packet.alone || at == 0) return false;
-  // No picture after an entry refers to those that lead it.
+  // A leading picture may refer to the previous sequence, but not to pictures
+  // that lead that sequence's entry, so only `broken` counts.
   return sequences_[at - 1].broken != UINT64_MAX;
 }
 
@@ -205,18 +210,20 @@ uint64_t ReferenceChain::Find(int64_t pts) const {
 }
 
 size_t ReferenceChain::SequenceOf(uint64_t number) const {
-  const auto behind = std::upper_bound(
+  const auto after = std::upper_bound(
       sequences_.begin(), sequences_.end(), number,
       [](uint64_t n, const Sequence& sequence) { return n < sequence.first; });
-  return behind == sequences_.begin()
+  return after == sequences_.begin()
              ? 0
-             : static_cast<size_t>(behind - sequences_.begin()) - 1;
+             : static_cast<size_t>(after - sequences_.begin()) - 1;
 }
 
 bool ReferenceChain::DependsOn(uint64_t number, uint64_t other) const {
   if (!At(other).referred) return false;
   const size_t at = SequenceOf(number);
   const size_t from = SequenceOf(other);
+  // Only leading pictures refer to leading pictures, and to the sequence before
+  // their own.
   if (from == at) return At(number).leading || !At(other).leading;
   return from + 1 == at && At(number).leading && !At(number).alone &&
          !At(other).leading;

@@ -9,36 +9,39 @@
 
 namespace bulkhead::worker {
 
-// Says which pictures refer to one that is lost or damaged. Decoders hardly
-// ever do: they put some other picture in its place and go on, and the pictures
-// that follow look sound and are wrong.
+// Finds the pictures that refer, directly or not, to a lost or damaged picture.
+// Decoders hardly ever report such pictures: they use another picture in place
+// of a lost one, and the pictures that follow look intact and are wrong.
 //
 //     chain.Sent(role, pts, shows);          // each packet, in decoding order
-//     chain.Lost(pts), chain.Shown(pts, damaged);
+//     chain.Lost(pts), chain.Shown(pts, keyframe, damaged);
 //     chain.Rejected();                      // the decoder reported an error
 //     if (chain.Settled(pts)) Use(chain.Broken(pts));
 //
-// A packet that is lost or damaged breaks the chain for all packets sent after
-// it, until the next entry (PacketRole), and for pictures that are shown before
-// that entry but sent after it. What no packet refers to breaks nothing: what
-// the container calls disposable, and B-pictures that are shown before a
-// picture sent before them. All else counts as referred to, whatever its
-// headers say, since they may be damaged too. Packets before the first keyframe
-// break nothing either: many sound files begin in the middle, and only the
-// decoder knows from where on its pictures are whole.
+// A lost or damaged packet breaks the chain for all packets sent after it,
+// until the next entry (PacketRole). It also breaks that entry's leading
+// pictures, which are sent after the entry but shown before it. Three kinds of
+// packets break nothing:
+//   - packets that the container calls disposable;
+//   - B-pictures that are shown before a picture sent before them;
+//   - packets before the first keyframe. Many intact files begin in the middle,
+//     and only the decoder knows which of its pictures are complete.
+// All other packets count as referred to, whatever their headers say, since the
+// headers may be damaged, too.
 //
 // A recovery point of H.264 with a gradual refresh becomes an entry once the
-// refresh is complete, unless it was broken in between.
+// refresh is complete, unless the chain was broken in between.
 //
 // Pictures come out in another order than packets go in. A decoder that met an
-// error may have lost any packet whose picture is not out yet, so pictures that
-// may refer to such a packet are not settled until it is known what became of
-// it. Without errors, each picture is settled at once.
+// error may have lost any packet whose picture is not out yet. Pictures that
+// may refer to such a packet are not settled until the fate of the packet is
+// known. Without errors, each picture is settled at once.
 //
-// Where timestamps do not say which packet a picture belongs to (OnlyCount),
-// each break lasts until a keyframe comes out that was sent after it. After an
-// error, no picture is settled until as many have come out as may be shown
-// before a damaged one that is on its way; if one comes out, all are broken.
+// If timestamps do not say which packet a picture belongs to (OnlyCount),
+// pictures are only counted. A break then lasts until a keyframe comes out that
+// was sent after it. An error may also have damaged one of the next pictures.
+// So no picture is settled until a damaged one or enough pictures have come
+// out; after a damaged one, all pictures that wait are broken.
 //
 // The last few thousand packets are remembered. A value type.
 class ReferenceChain {
@@ -47,26 +50,32 @@ class ReferenceChain {
 
   // Begins again, with a new or a flushed decoder.
   void Restart();
-  // Timestamps are of no use from now on.
+  // From now on only counts packets and pictures, without timestamps.
   void OnlyCount() { timed_ = false; }
 
-  // `shows`: a picture comes out for the packet.
+  // Records that a packet was sent. `shows` says whether a picture comes out
+  // for it.
   void Sent(const PacketRole& role, int64_t pts, bool shows);
-  // Records that the decoder reported an error.
+  // Records that the decoder reported an error, for the packet sent last or an
+  // earlier one.
   void Rejected();
-  // Records that the decoder met an error, though it took the packet.
+  // Records that the decoder met an error in a packet that it did not reject.
   void Doubt() { doubtful_ = end(); }
+
+  // Each of the next four identifies a packet and its picture by timestamp.
 
   // Records that the packet gave no picture.
   void Lost(int64_t pts);
   // Records that the picture of the packet came out. `keyframe` and `damaged`
-  // are what the decoder says of it.
+  // are the decoder's flags for the picture.
   void Shown(int64_t pts, bool keyframe, bool damaged);
 
-  // Returns whether it is known what became of all packets that the picture may
-  // refer to. The end of the stream settles everything.
+  // Returns whether it is known, for all packets that the picture may refer to,
+  // whether they are lost or damaged. At the end of the stream, every picture
+  // counts as settled, so do not ask.
   bool Settled(int64_t pts) const;
   // Returns whether the picture, or one that it refers to, is damaged or lost.
+  // The answer may change until the picture is settled.
   bool Broken(int64_t pts) const;
 
  private:
@@ -76,9 +85,11 @@ class ReferenceChain {
     int64_t pts;
     bool closed;
     bool has_keyframe;
-    uint64_t refreshed_from;  // where the refresh began that made the entry
-    // The packets from these numbers on refer to what is missing: all, or only
-    // those that are shown before the entry.
+    // The packet where the gradual refresh began that made the entry; `first`
+    // for other entries.
+    uint64_t refreshed_from;
+    // Packets from the number `broken` on refer to a lost or damaged packet. So
+    // do packets from `leading_broken` on that are shown before the entry.
     uint64_t broken = UINT64_MAX;
     uint64_t leading_broken = UINT64_MAX;
   };
@@ -86,24 +97,31 @@ class ReferenceChain {
     int64_t pts;
     bool shows;
     bool referred;
-    bool leading;
+    bool leading;  // shown before the last entry
     bool alone;
     bool keyframe;
-    bool waits;        // its picture is not out yet, and not known to be lost
-    bool cut = false;  // itself damaged
+    bool waits;        // its picture is neither out nor known to be lost
+    bool cut = false;  // the packet itself is damaged
   };
+
+  // Packets are numbered in the order in which they were sent.
 
   // Returns the number of the latest packet with the timestamp; end() if
   // there is none.
   uint64_t Find(int64_t pts) const;
-  // Returns the number of the keyframe that comes out now, or of one before it.
-  // `number` names the packet with its timestamp.
+  // Returns the number of the keyframe whose picture comes out now. `number` is
+  // the packet with the picture's timestamp, or end(). In the latter case the
+  // result may be an earlier keyframe, or 0.
   uint64_t KeyframeOf(uint64_t number) const;
+  // Returns the index of the packet's sequence in sequences_.
   size_t SequenceOf(uint64_t number) const;
+  // Returns whether packet `number` may refer to packet `other`.
   bool DependsOn(uint64_t number, uint64_t other) const;
   // Marks the packet sent last as damaged.
   void Cut();
+  // Breaks the chain at a packet that is lost or damaged.
   void Break(uint64_t number);
+  // Forgets the oldest packets above the number that is remembered.
   void Forget();
   uint64_t end() const { return first_ + packets_.size(); }
   Packet& At(uint64_t number) { return packets_[number - first_]; }
@@ -113,17 +131,17 @@ class ReferenceChain {
   uint64_t first_ = 0;  // the number of packets_[0]
   std::deque<Sequence> sequences_;
   uint64_t doubtful_ = 0;  // an error may concern packets before this number
-  // A gradual refresh that is going on, and the pictures that it still needs.
+  // The packet at which a gradual refresh began, and the number of pictures
+  // that the refresh still needs; 0 if there is no refresh.
   uint64_t refresh_began_ = 0;
   uint32_t refresh_left_ = 0;
-  uint64_t shown_end_ = 0;      // after the latest packet whose picture is out
+  uint64_t shown_end_ = 0;      // 1 + the latest packet whose picture is out
   int64_t latest_pts_ = 0;      // the greatest since the last entry was sent
   bool last_is_field_ = false;  // the packet sent last is a second field
-  // Only without timestamps.
-  bool timed_ = true;
+  bool timed_ = true;           // false after OnlyCount(); then these are used:
   bool broken_ = false;
   uint64_t broken_from_ = 0;
-  uint64_t accounted_ = 0;  // pictures that came out, and errors
+  uint64_t accounted_ = 0;  // the number of pictures that came out, and errors
 };
 
 }  // namespace bulkhead::worker

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <iterator>
 #include <string>
-#include <utility>
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -23,7 +22,7 @@ namespace {
 
 using Bytes = std::span<const uint8_t>;
 
-// The headers of a picture of MPEG are at its beginning.
+// The bytes of a packet of MPEG in which headers are searched.
 constexpr size_t kHeadersBytes = 4096;
 
 bool Vp8Shows(Bytes packet) {
@@ -50,15 +49,15 @@ bool IsMpeg4Layer(Bytes unit) {
   return !unit.empty() && unit[0] >= 0x20 && unit[0] <= 0x2f;
 }
 
-// Returns the bits that the time has in the headers of the VOPs of a layer; 0
-// if they are unknown (ISO/IEC 14496-2, section 6.2.3).
+// Returns the number of bits of the time in the header of each VOP of a layer;
+// 0 if the number is unknown (ISO/IEC 14496-2, section 6.2.3).
 int Mpeg4TimeBits(Bytes layer) {
   HeaderBits bits(layer.data() + 1, layer.size() - 1);
   bits.Bit();  // random access
   constexpr uint32_t kSimpleStudio = 14;
   constexpr uint32_t kCoreStudio = 15;
   const uint32_t type = bits.Bits(8);
-  // These have other headers.
+  // Layers of the studio profiles have other headers.
   if (type == kSimpleStudio || type == kCoreStudio) return 0;
   uint32_t version = 1;
   if (bits.Bit() != 0) {
@@ -75,7 +74,7 @@ int Mpeg4TimeBits(Bytes layer) {
   constexpr uint32_t kGrayscale = 3;
   const uint32_t shape = bits.Bits(2);
   if (shape == kGrayscale && version != 1) bits.Bits(4);
-  bits.Bit();
+  bits.Bit();  // marker
   const uint32_t resolution = bits.Bits(16);
   if (resolution == 0) return 0;
   return std::max(static_cast<int>(std::bit_width(resolution - 1)), 1);
@@ -139,8 +138,8 @@ bool ShownPackets::ReadAv1(Bytes packet) {
   return shows || !sound;
 }
 
-// Reads what matters of the header of a video object layer and of user data
-// (ISO/IEC 14496-2, section 6.2.2.1).
+// Reads time_bits_ from the header of a video object layer, and packs_ from
+// user data (ISO/IEC 14496-2, section 6.2.2.1).
 void ShownPackets::ReadMpeg4Header(Bytes unit) {
   constexpr uint8_t kUserData = 0xb2;
   if (unit[0] == kUserData) {
@@ -170,7 +169,8 @@ bool ShownPackets::IsCoded(Bytes vop) const {
   }
   bits.Bit();
   bits.Bits(time_bits_);
-  // Where no 1 follows, the header of the layer is not this VOP's.
+  // The marker bit 1 must follow; otherwise the layer's header does not belong
+  // to this VOP. Then comes the flag vop_coded.
   return bits.Bit() == 0 || bits.Bit() != 0;
 }
 
@@ -182,8 +182,7 @@ bool ShownPackets::ReadMpeg4(Bytes packet) {
   constexpr size_t kLeastPacked = 8;
   int vops = 0;
   bool is_coded = false;
-  // True for the first and the second VOP if it may be kept for the next
-  // packet.
+  // Whether the first and the second VOP may be kept for the next packet.
   std::array<bool, 2> is_held{};
   const Bytes searched =
       packs_ ? packet : packet.first(std::min(packet.size(), kHeadersBytes));
@@ -199,11 +198,12 @@ bool ShownPackets::ReadMpeg4(Bytes packet) {
   });
   if (!found || (vops == 0 && searched.size() < packet.size())) return true;
   if (vops == 0) return is_coded;
-  // libavcodec keeps the second VOP of a packet for the next packet, unless it
-  // is predicted from the first alone. Of that packet it then keeps the first.
-  const bool shows_packed = std::exchange(
-      holds_packed_,
-      holds_packed_ ? is_held[0] && packet.size() >= kLeastPacked : is_held[1]);
+  // libavcodec keeps the second VOP of a packet for the next packet, unless
+  // that VOP is a P-VOP. While a VOP is kept, it keeps the first VOP of the
+  // next packet instead.
+  const bool shows_packed = holds_packed_;
+  holds_packed_ =
+      shows_packed ? is_held[0] && packet.size() >= kLeastPacked : is_held[1];
   has_packed_ = has_packed_ || holds_packed_;
   return shows_packed || is_coded;
 }
@@ -219,7 +219,7 @@ bool ShownPackets::ReadMpeg2(Bytes packet) {
   bool is_delayed = true;
   const Bytes searched = packet.first(std::min(packet.size(), kHeadersBytes));
   const bool found = ForEachStartCode(searched, [&](Bytes unit) {
-    // 0 begins a picture. Slices without one had a header that is damaged.
+    // A picture begins with 0. Slices alone mean a damaged picture header.
     has_picture = has_picture || unit[0] <= kLastSlice;
     // The size and the aspect ratio (ITU-T H.262, section 6.2.2.1).
     if (unit[0] == kSequence && unit.size() > 4) {
@@ -228,8 +228,8 @@ bool ShownPackets::ReadMpeg2(Bytes packet) {
                   static_cast<uint8_t>(unit[4] & 0xf0)};
       height = (unit[2] & 0xf) << 8 | unit[3];
     }
-    // More of the size, and whether frames are progressive, which matters where
-    // the fields need other room (section 6.2.2.3).
+    // More bits of the size, and whether frames are progressive. The latter
+    // matters only if fields need a larger buffer (section 6.2.2.3).
     if (unit[0] == kExtension && unit.size() > 6 && unit[1] >> 4 == 1 &&
         has_sequence) {
       const int mask = FFALIGN(height, 16) != FFALIGN(height, 32) ? 0x09 : 0x01;
@@ -246,7 +246,8 @@ bool ShownPackets::ReadMpeg2(Bytes packet) {
     is_delayed_ = is_delayed;
   }
   const bool shows = has_picture || searched.size() < packet.size();
-  // libavcodec gives the picture for the end of a sequence that comes alone.
+  // A packet with only the end of a sequence makes libavcodec give the held
+  // picture.
   constexpr size_t kEndBytes = 4;
   if (shows || packet.size() == kEndBytes) holds_ = shows && is_delayed_;
   return shows;

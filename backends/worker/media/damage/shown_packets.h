@@ -11,36 +11,39 @@ struct AVCodecParameters;
 
 namespace bulkhead::worker {
 
-// Finds by the headers of a stream's packets which of them show a picture.
+// Finds out from the headers of a stream's packets which of them show a
+// picture.
 //
 //     ShownPackets shown(codec_parameters);
 //     const bool counts = shown.Read(packet);   // every packet, in their order
 //
-// These show none, so that no frame is missing where none comes out:
-//   VP8, VP9, AV1: frames that only others refer to;
-//   MPEG-4: VOPs that are not coded, unless they stand for a picture that was
-//     packed into a packet before (DivX, XviD), and XviD's delay chunk;
+// These packets show no picture, so none is lost if none comes out:
+//   VP8, VP9, AV1: frames that are not shown, but only referred to;
+//   MPEG-4: VOPs (pictures) that are not coded, and XviD's delay chunk. A VOP
+//     that is not coded does show a picture if an earlier packet contained that
+//     picture in addition to its own (packed bitstream of DivX and XviD);
 //   MPEG-1, MPEG-2: the end of a sequence. A sequence header that changes the
-//     picture makes libavcodec drop the one that it holds back (drops_held());
-//   Dirac: units that are no picture, such as the end of a sequence;
+//     size or aspect makes libavcodec drop the held picture (drops_held());
+//   Dirac: units without a picture, such as the end of a sequence;
 //   Theora: the headers of a stream that was joined to another one.
-// H.264 and HEVC are RoleReader's. Packets of other codecs show one each, and
-// so does a packet whose headers cannot be read.
+// RoleReader decides for H.264 and HEVC. Each packet of other codecs shows a
+// picture, and so does a packet whose headers cannot be read.
 //
-// The packets are hostile; the answer is wrong at worst. A value type.
+// The packets are hostile; at worst, the answer is wrong. A value type.
 class ShownPackets {
  public:
   explicit ShownPackets(const AVCodecParameters& parameters);
 
+  // Reads the next packet. Returns whether it shows a picture.
   bool Read(const bulkhead_packet& packet);
-  // Returns whether libavcodec drops the picture that it holds back, which is
-  // the last one that others may refer to, before it decodes the packet that
-  // was read last.
+  // Returns whether libavcodec drops the picture that it holds back before it
+  // decodes the packet read last. The held picture is the last one that others
+  // may refer to.
   bool drops_held() const { return drops_held_; }
-  // Returns whether pictures were packed after others (MPEG-4). Each of them
-  // has the timestamp of another packet then.
+  // MPEG-4: returns whether some packet so far contained a second, packed
+  // picture. Such a picture has the timestamp of another packet.
   bool has_packed() const { return has_packed_; }
-  // Forgets what the decoder holds back, for a seek.
+  // Forgets the picture that the decoder holds back; for a seek.
   void Restart() {
     holds_packed_ = false;
     holds_ = false;
@@ -57,17 +60,19 @@ class ShownPackets {
   bool ReadMpeg2(Bytes packet);
 
   int codec_;
-  bool is_reduced_ = false;  // AV1: the headers are a still picture's
-  // MPEG-4: the bits of the time in the header of a VOP, 0: unknown.
+  bool is_reduced_ = false;  // AV1: frames have a still picture's short header
+  // MPEG-4: the number of bits of the time in the header of a VOP; 0 if
+  // unknown.
   int time_bits_ = 0;
-  bool packs_ = false;  // the encoder packs a B-picture after another picture
-  bool holds_packed_ = false;  // one is kept for the next packet
+  bool packs_ = false;         // MPEG-4: the encoder packs B-pictures
+  bool holds_packed_ = false;  // MPEG-4: a packed picture waits for a packet
   bool has_packed_ = false;
-  // MPEG-2: what of the sequence header makes libavcodec begin anew.
+  // MPEG-2: the bytes of the sequence header whose change makes libavcodec drop
+  // the held picture.
   std::array<uint8_t, 6> sequence_{};
   bool has_sequence_ = false;
   bool is_delayed_ = true;  // MPEG-2: pictures that others refer to are held
-  bool holds_ = false;      // MPEG-2: there is one
+  bool holds_ = false;      // MPEG-2: a picture is held
   bool drops_held_ = false;
 };
 

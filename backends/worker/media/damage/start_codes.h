@@ -8,7 +8,7 @@
 
 namespace bulkhead::worker {
 
-// The most units of one packet that are read. No intact packet has as many.
+// The most units that are read of one packet. Intact packets have fewer.
 inline constexpr int kMostUnits = 1 << 12;
 
 // Returns the offset of the first start code (00 00 01) of `data` at or after
@@ -23,10 +23,10 @@ inline size_t FindStartCode(std::span<const uint8_t> data, size_t from) {
   return data.size();
 }
 
-// Calls `use` with each unit of a packet that is not empty and stands after a
-// start code (00 00 01), from the byte on that names its kind. A unit of H.264
-// and HEVC may have zero bytes after it. Returns whether there is any start
-// code with a byte after it.
+// Calls `use` with each unit of a packet: the bytes after a start code (00 00
+// 01), up to the next start code. The first byte names the kind of the unit. In
+// H.264 and HEVC, zero bytes may follow the unit proper. Skips empty units.
+// Returns whether there is any start code with a byte after it.
 template <typename Use>
 bool ForEachStartCode(std::span<const uint8_t> data, const Use& use) {
   bool found = false;

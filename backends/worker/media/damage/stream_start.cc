@@ -10,13 +10,13 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// No picture is decoded so many packets after one that is shown after it.
+// After so many packets, no picture is shown before an earlier entry.
 constexpr int kMostReordered = 32;
 
 }  // namespace
 
 std::optional<int> StreamStart::entry_count() const {
-  if (!entered_ || settled_ || behind_entry_ > 0) return std::nullopt;
+  if (!entered_ || settled_ || after_entry_ > 0) return std::nullopt;
   return entry_count_;
 }
 
@@ -71,7 +71,7 @@ bool StreamStart::LeavesOutMpeg(const PacketRole& role, int type) {
     ++references_;
     return false;
   }
-  // Decoders of MPEG-4 show P-pictures with what they refer to in grey.
+  // Decoders of MPEG-4 show P-pictures all the same, with grey references.
   if (references_ == 0 && codec_ != AV_CODEC_ID_MPEG4) return true;
   if (type == AV_PICTURE_TYPE_B) return !closed_;
   ++references_;
@@ -87,18 +87,19 @@ bool StreamStart::IsEntry(const PacketRole& role, int type) {
 
 bool StreamStart::LeavesOutH264(const PacketRole& role, int type, int count) {
   if (entered_) {
-    settled_ = role.entry || ++behind_entry_ > kMostReordered;
+    settled_ = role.entry || ++after_entry_ > kMostReordered;
     return !settled_ && count != INT_MIN && count < entry_count_;
   }
-  const bool sound = type != AV_PICTURE_TYPE_NONE;
+  const bool readable = type != AV_PICTURE_TYPE_NONE;
   if (IsEntry(role, type)) {
     entered_ = true;
     entry_count_ = count;
     settled_ = role.closed || count == INT_MIN;
     return false;
   }
-  // A keyframe of the container that is none by its headers is damaged.
-  settled_ = !sound || behind_ == Behind::kSeek ||
+  // If the container calls this packet a keyframe and its headers do not, the
+  // packet is damaged.
+  settled_ = !readable || before_ == Before::kSeek ||
              (role.keyframe && refresh_left_ == 0);
   return !settled_;
 }

@@ -8,8 +8,9 @@
 namespace bulkhead::worker {
 namespace {
 
-// How many steps are looked at, and how many of them have to be regular ones
-// for each gap. A rate of 25 in ticks of 30 a second has fewer.
+// The number of steps that are compared, and the least number of regular steps
+// for each gap. 25 frames per second in ticks of 1/30 s have fewer regular
+// steps, so their rounding does not look like gaps.
 constexpr size_t kSteps = 24;
 constexpr size_t kRegularToAGap = 9;
 
@@ -67,7 +68,7 @@ std::optional<TimestampGaps::Packet> TimestampGaps::FindGap() {
   };
   const int64_t shortest =
       std::min_element(steps_.begin(), steps_.end(), shorter)->ticks;
-  // Times that are rounded to a tick differ by one.
+  // Steps between times that are rounded to ticks may differ by one tick.
   const int64_t rounding = shortest > 3 ? 1 : 0;
   const auto is_gap = [&](const Step& step) {
     return step.ticks - shortest >= shortest - rounding;
@@ -75,6 +76,7 @@ std::optional<TimestampGaps::Packet> TimestampGaps::FindGap() {
   const auto is_odd = [&](const Step& step) {
     return step.ticks - shortest > rounding && !is_gap(step);
   };
+  // The frame rate varies or has changed, so only the last step is kept.
   if (std::any_of(steps_.begin(), steps_.end(), is_odd)) {
     steps_.erase(steps_.begin(), steps_.end() - 1);
     return std::nullopt;

@@ -9,16 +9,17 @@
 
 namespace bulkhead::worker {
 
-// Finds where packets of pictures are missing between the timestamps of others,
-// as in a container from which whole packets were taken out. That is a note and
-// no error: recorders leave out frames too.
+// Finds gaps in the timestamps of pictures, as they appear if whole packets
+// were removed from a container. A gap is reported as a note and not as an
+// error, since recorders leave out frames, too.
 //
 //     TimestampGaps gaps(video_delay);
 //     if (const auto packet = gaps.Sent({pts, position})) ...  // each picture
 //     while (const auto packet = gaps.Ended()) ...
 //
-// A gap is a step of two or more of the steps around it, most of which are the
-// same. So streams of variable rate have hardly any. A value type.
+// A gap is a step between timestamps that is at least twice as long as the
+// steps around it, most of which must be equal. So streams of variable frame
+// rate have hardly any gaps. A value type.
 class TimestampGaps {
  public:
   struct Packet {
@@ -26,33 +27,34 @@ class TimestampGaps {
     int64_t position;
   };
 
-  // `reordered`: by how many pictures the orders of decoding and showing may
-  // differ.
+  // `reordered` is the reorder delay (StreamFacts::video_delay).
   explicit TimestampGaps(size_t reordered) : reordered_(reordered) {}
 
   // Must be called before the first packet after a seek.
   void Restart();
-  // Records a packet in decoding order. Returns the first packet after a gap,
-  // once it is known that no other comes between, and which steps are regular.
+  // Records the next packet, in decoding order. Returns the first packet after
+  // a gap, once no packet can fall into the gap any more and enough steps after
+  // it are known.
   std::optional<Packet> Sent(const Packet& packet);
-  // Returns the same of the packets that are left, one gap in each call.
+  // Returns the gaps at the end of the stream, one in each call.
   std::optional<Packet> Ended();
 
  private:
   struct Step {
     int64_t ticks;
     Packet to;
-    bool told = false;
+    bool told = false;  // reported as a gap
   };
 
+  // Moves the earliest packet of waiting_ to the steps.
   void TakeFirst();
   // Returns the first gap among the last steps that was not reported yet.
   std::optional<Packet> FindGap();
 
   size_t reordered_;
   std::vector<Packet> waiting_;  // in descending order of time
-  std::optional<int64_t> last_;
-  std::deque<Step> steps_;  // the last ones, each a regular one or a gap
+  std::optional<int64_t> last_;  // the timestamp of the last packet taken
+  std::deque<Step> steps_;       // the last steps
 };
 
 }  // namespace bulkhead::worker

@@ -30,8 +30,7 @@ bool AgainPacer::Wait() {
     pause_ = kFirstPause;
   }
   if (now - *began_ >= limit_) return false;
-  // The ABI has nothing to wait for: a backend cannot say that it is ready
-  // except by being asked.
+  // The ABI has no event to wait for, so a backend can only be asked again.
   std::this_thread::sleep_for(pause_);
   pause_ = std::min(2 * pause_, kLongestPause);
   return true;
@@ -57,12 +56,14 @@ ipc::Expected<void> EqualTimestamps::Shown(int64_t pts) {
   }
   shown_pts_ = pts;
   ++equal_;
+  // Allows a few equal timestamps, or as many as the file itself repeats. If
+  // the file has few different ones, allows any number.
   if (pts == BULKHEAD_NO_TIMESTAMP || equal_ <= kMostEqual ||
       equal_ <= most_repeated_ || sent_.size() <= kMostEqual) {
     return {};
   }
-  // The pictures of one packet come while few others are sent, and each takes
-  // a byte of the packet or more.
+  // Allows the pictures of one packet. They come while few other packets are
+  // sent, and each takes at least one byte of the packet.
   if (sent_since_ <= kMostEqual && equal_ <= most_bytes_) return {};
   return tl::unexpected(Breach());
 }

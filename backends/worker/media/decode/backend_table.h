@@ -8,7 +8,7 @@
 
 namespace bulkhead::worker {
 
-// The versions of the C ABI that one side serves, oldest and newest.
+// A range of versions of the C ABI, both ends included.
 struct AbiRange {
   uint32_t oldest;
   uint32_t newest;
@@ -17,15 +17,14 @@ struct AbiRange {
 inline constexpr AbiRange kServedAbi{BULKHEAD_ABI_MIN_VERSION,
                                      BULKHEAD_ABI_VERSION};
 
-// Checks a backend's function table: whether it is complete, and whether there
-// is a version of the ABI that the backend and the runtime both serve. Reads
-// only the fields within the table's `size`. The failure is
-// kBackendUnavailable.
+// Checks a backend's function table: whether it is complete, and whether the
+// backend and this worker share a version of the ABI. Reads only the fields
+// within the table's `size`. Fails with kBackendUnavailable.
 ipc::Expected<void> ValidateBackend(const bulkhead_backend* backend,
                                     AbiRange served = kServedAbi);
 
-// Returns the newest version that the backend and the runtime both serve; 0 if
-// there is none.
+// Returns the newest version of the ABI that the backend and this worker share;
+// 0 if there is none.
 uint32_t VersionInForce(const bulkhead_backend& backend,
                         AbiRange served = kServedAbi);
 

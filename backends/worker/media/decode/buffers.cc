@@ -39,9 +39,10 @@ size_t AlignUp(size_t value, size_t alignment) {
   return (value + alignment - 1) & ~(alignment - 1);
 }
 
-// Widens the picture to the columns of a slot, and on until the strides of all
-// planes are aligned. Aligning each stride by itself would change the ratio
-// between luma and chroma strides, which some decoders rely on.
+// Returns the layout of a buffer. Widens the picture to the columns of a slot,
+// and further until the strides of all planes are aligned. Aligning each stride
+// by itself would change the ratio between luma and chroma strides, which some
+// decoders rely on.
 std::optional<Layout> LayOut(AVPixelFormat format, int width, int height,
                              uint32_t alignment, uint32_t padding) {
   Layout layout;
@@ -56,7 +57,8 @@ std::optional<Layout> LayOut(AVPixelFormat format, int width, int height,
                                 static_cast<int>(wide)) < 0) {
       return std::nullopt;
     }
-    wide += wide & ~(wide - 1);
+    const int64_t lowest_bit = wide & ~(wide - 1);
+    wide += lowest_bit;  // the next width to try
     aligned = true;
     for (int stride : layout.strides) {
       aligned &= static_cast<uint32_t>(stride) % alignment == 0;
@@ -83,7 +85,7 @@ struct Extent {
   int64_t end = 0;
 };
 
-// Returns an empty extent for a format that is not known, which is found later.
+// Returns an empty extent for an unknown format, which FrameCheck reports.
 Extent ExtentOf(const bulkhead_frame& frame, int plane) {
   const AVPixelFormat format = frame.pixel_format != nullptr
                                    ? av_get_pix_fmt(frame.pixel_format)
@@ -109,7 +111,7 @@ struct BufferProvider::Buffer {
   ~Buffer() { std::free(memory); }
 
   Shape shape;
-  uint64_t renewals = 0;
+  uint64_t renewals = 0;  // renewals_ when the buffer was acquired
   int references = 0;
   uint8_t* memory = nullptr;  // null for a slot
   size_t total_bytes = 0;
@@ -161,6 +163,7 @@ bool BufferProvider::Holds(const bulkhead_frame& frame) {
       std::min<uint32_t>(frame.plane_count, BULKHEAD_MAX_PLANES));
   for (int plane = 0; plane < planes; ++plane) {
     const uint8_t* data = frame.data[plane];
+    // `data` may point anywhere, so < would be undefined behaviour.
     if (!std::less_equal<>()(begin, data) ||
         !std::less<>()(data, begin + bytes)) {
       return false;
@@ -187,9 +190,9 @@ BufferProvider::Buffer* BufferProvider::Find(const void* handle) {
   return nullptr;
 }
 
-// Private memory and slots may take turns, so their strides must be the same: a
-// decoder may take the stride of the picture that it makes for the stride of a
-// picture that it refers to. Decoders of RGB24 refer to none.
+// The strides of a slot must equal the strides of private memory, since both
+// may be used in turn: some decoders use the stride of the current picture for
+// its reference pictures, too. Pictures of RGB24 refer to no others.
 bool BufferProvider::FitsSlot(const Shape& shape,
                               const ipc::FrameGeometry& geometry) {
   const auto format = static_cast<AVPixelFormat>(shape.format);
@@ -246,8 +249,8 @@ std::unique_ptr<BufferProvider::Buffer> BufferProvider::SlotBuffer(
 
 std::unique_ptr<BufferProvider::Buffer> BufferProvider::PrivateBuffer(
     const Shape& shape) {
-  // A stream has one shape at a time. Buffers of another shape would only hold
-  // memory; those in use are freed when they are released.
+  // A stream has one shape at a time, so idle buffers of another shape are
+  // freed. Buffers in use are freed when they are released.
   if (shape != shape_) {
     for (const auto& idle : idle_) bytes_ -= idle->total_bytes;
     idle_.clear();
@@ -337,7 +340,7 @@ void BufferProvider::Release(void* self, void* handle) {
   const auto found =
       std::find_if(busy.begin(), busy.end(),
                    [handle](const auto& it) { return it.get() == handle; });
-  // An unknown handle is a vendor's mistake, and ignored.
+  // An unknown handle is a vendor's mistake, and is ignored.
   if (found == busy.end() || --(*found)->references > 0) return;
   std::unique_ptr<Buffer> buffer = std::move(*found);
   *found = std::move(busy.back());
@@ -346,7 +349,7 @@ void BufferProvider::Release(void* self, void* handle) {
     buffer->pool->Release(buffer->slot.index);
   } else if (buffer->shape == provider->shape_) {
     // Buffers acquired since the last Renew() are reused first, as in a pool
-    // that was new at that point; the others go to the bottom of the stack.
+    // that was new at that point. Older buffers go to the bottom of the stack.
     auto& idle = provider->idle_;
     const bool renewed = buffer->renewals == provider->renewals_;
     idle.insert(renewed ? idle.end() : idle.begin(), std::move(buffer));

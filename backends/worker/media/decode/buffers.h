@@ -27,15 +27,15 @@ namespace bulkhead::worker {
 //     auto decoder = Decoder::Open(backend, parameters, *buffers.runtime());
 //
 // Buffers are private memory by default. New buffers hold zeroes, and the
-// buffer released last is reused first, as in libavcodec's own pool. Where a
-// decoder leaves parts of a picture unfilled, its output therefore equals the
-// ffmpeg command's. Idle buffers are freed as soon as a decoder asks for
-// another shape.
+// buffer released last is reused first, as in libavcodec's own pool. So the
+// output equals the ffmpeg command's also where a decoder leaves parts of a
+// picture unfilled. Idle buffers are freed as soon as a decoder asks for
+// another shape (format, size, alignment, padding).
 //
-// After DeliverInto, a request for a buffer of the format of the slots, whose
-// planes fit theirs, gets a slot of the frame pool, and the picture in it needs
-// no copy. A slot is not zeroed: a stream whose pictures may have unfilled
-// parts is not to be decoded into slots.
+// After DeliverInto, a request gets a slot of the frame pool if the slots have
+// the requested format and the planes fit. The picture in the slot then needs
+// no copy. A slot is not zeroed, so streams whose pictures may have unfilled
+// parts must not be decoded into slots.
 //
 // Thread-safe. Must outlive every decoder that was opened with its runtime;
 // buffers that a vendor leaks live as long as the provider. A request beyond
@@ -59,8 +59,9 @@ class BufferProvider {
   // the seek can show in later pictures.
   void Renew();
 
-  // Serves slots of `pool` where requests for `format` fit their `geometry`.
-  // With null, serves private memory only. Buffers keep the pool alive.
+  // Serves slots of `pool` to requests for `format` that fit into `geometry`,
+  // the layout of a slot. With a null pool, serves private memory only. Buffers
+  // keep the pool alive.
   void DeliverInto(std::shared_ptr<SlotPool> pool, AVPixelFormat format,
                    const ipc::FrameGeometry& geometry);
   void DeliverNowhere() { DeliverInto(nullptr, AV_PIX_FMT_NONE, {}); }
@@ -69,14 +70,15 @@ class BufferProvider {
   // `pool` and may be published. Null handles and private buffers have no slot.
   std::optional<Slot> PublishableSlot(const SlotPool& pool, const void* handle);
 
-  // Returns whether `frame` names a buffer that the backend has, and all of its
-  // planes begin in that buffer.
+  // Returns whether `frame` names a buffer that the backend holds, and all of
+  // its planes lie in that buffer.
   bool Holds(const bulkhead_frame& frame);
 
   // Returns the size of all private memory, in use or kept for reuse.
   size_t bytes() const;
 
  private:
+  // The properties of a request on which the layout of its buffer depends.
   struct Shape {
     int format = -1;
     int32_t width = 0;
@@ -87,6 +89,7 @@ class BufferProvider {
   };
   struct Buffer;
 
+  // The functions of bulkhead_runtime. `self` is the provider.
   static bulkhead_result Acquire(void* self,
                                  const bulkhead_buffer_request* request,
                                  bulkhead_buffer* buffer);
@@ -95,9 +98,12 @@ class BufferProvider {
   static void Log(void* self, const char* line);
 
   bulkhead_result AcquireBuffer(const Shape& shape, bulkhead_buffer* out);
+  // Returns whether a decoder may use a slot with `geometry` for this shape.
   static bool FitsSlot(const Shape& shape, const ipc::FrameGeometry& geometry);
+  // Both return null if they have no buffer for the shape.
   std::unique_ptr<Buffer> SlotBuffer(const Shape& shape);
   std::unique_ptr<Buffer> PrivateBuffer(const Shape& shape);
+  // Returns the buffer in use with this handle, or null.
   Buffer* Find(const void* handle);
 
   bulkhead_runtime runtime_;
@@ -105,11 +111,11 @@ class BufferProvider {
   const std::function<void(std::string_view)> log_;
 
   mutable std::mutex mutex_;
-  size_t bytes_ = 0;
-  Shape shape_;  // the shape of all buffers in idle_
-  uint64_t renewals_ = 0;
+  size_t bytes_ = 0;       // of private memory
+  Shape shape_;            // the shape of all buffers in idle_
+  uint64_t renewals_ = 0;  // the number of calls of Renew()
   std::vector<std::unique_ptr<Buffer>> idle_;  // last in, first out
-  std::vector<std::unique_ptr<Buffer>> busy_;
+  std::vector<std::unique_ptr<Buffer>> busy_;  // referred to by decoders
   std::shared_ptr<SlotPool> slots_;
   AVPixelFormat slot_format_ = AV_PIX_FMT_NONE;
   ipc::FrameGeometry slot_geometry_{};

@@ -15,18 +15,17 @@
 namespace bulkhead::worker {
 namespace {
 
-// Bounds the draining of a decoder that reports damage on every call of
-// receive_frame.
+// Limits how often in a row receive_frame may report damage ([bad-3]).
 constexpr uint64_t kMostDamagedReceives = 1 << 16;
 
-// The host uses much less of a backend's sentence.
+// The most bytes of a backend's sentence that are read. The host uses fewer.
 constexpr size_t kMostOfSentence = 4096;
 
-// The fields up to the timestamp. Without these, a frame is of no use.
+// The size of a frame with the fields up to `pts`, the least that is usable.
 constexpr uint32_t kLeastOfFrame = offsetof(bulkhead_frame, duration);
 
 void Clear(bulkhead_frame& frame) {
-  // The bytes between the fields too.
+  // Clears the bytes between the fields, too, since IsClear compares them.
   std::memset(&frame, 0, sizeof(frame));
   frame.size = sizeof(frame);
 }
@@ -37,8 +36,7 @@ bool IsClear(const bulkhead_frame& frame) {
   return std::memcmp(&frame, &clear, sizeof(frame)) == 0;
 }
 
-// Returns the result in the words of a failure, or null for a result that is no
-// failure.
+// Returns the words for a failed result, or null for any other result.
 const char* NameOf(bulkhead_result result) {
   switch (result) {
     case BULKHEAD_BAD_INPUT:
@@ -233,7 +231,7 @@ ipc::Expected<Decoder::Sent> Decoder::SendPacket(
   }
   switch (result) {
     case BULKHEAD_END_OF_STREAM:
-      // A backend may report the end of the stream for a repeated drain.
+      // A backend may return this if the end is sent a second time.
       if (packet != nullptr) {
         return tl::unexpected(
             BreachOf("send_packet returned BULKHEAD_END_OF_STREAM", "end-1",
@@ -248,7 +246,7 @@ ipc::Expected<Decoder::Sent> Decoder::SendPacket(
       }
       return Sent::kAccepted;
     case BULKHEAD_AGAIN:
-      // Neither takes a packet nor has a frame.
+      // If receive_frame wanted a packet before, the backend is busy.
       if (std::exchange(wants_packet_, false) && !pacer_.Wait()) {
         return tl::unexpected(Stuck("both send_packet and receive_frame"));
       }
@@ -267,7 +265,7 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
     frame->Reset();
     Clear(frame->raw_);
     result = backend_.receive_frame(decoder_, &frame->raw_);
-    // After the end was sent, the frame is not ready yet.
+    // AGAIN after the end was sent means that the frame is not ready yet.
   } while (result == BULKHEAD_AGAIN && ended_ && pacer_.Wait());
   if (result != BULKHEAD_AGAIN) pacer_.Progressed();
   if (examiner_ != nullptr && result != BULKHEAD_OK && !IsClear(frame->raw_)) {
@@ -279,8 +277,8 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
   switch (result) {
     case BULKHEAD_OK:
       frame->decoder_ = this;
-      // raw_ stays as the backend filled it: release_frame gets fields beyond
-      // our own struct's knowledge back unchanged.
+      // raw_ stays as the backend filled it, so that release_frame gets back
+      // also the fields that this release does not know.
       frame->view_ = sdk::TakeSized(frame->raw_);
       damaged_in_a_row_ = 0;
       wants_packet_ = false;

@@ -13,8 +13,8 @@
 
 namespace bulkhead::worker {
 
-// Returns what an error says of a backend's sentence: `; the backend says:
-// "..."`, or nothing if there is none.
+// Returns a backend's sentence about an error (last_error) as an error message
+// appends it: `; the backend says: "..."`, or nothing for an empty sentence.
 std::string Quoted(const std::string& sentence);
 
 class Decoder;
@@ -29,6 +29,7 @@ class DecodedFrame {
   DecodedFrame& operator=(DecodedFrame&& other) noexcept;
   ~DecodedFrame() { Reset(); }
 
+  // Gives the frame back to the decoder.
   void Reset();
   bool empty() const { return decoder_ == nullptr; }
   const bulkhead_frame& operator*() const { return view_; }
@@ -43,15 +44,15 @@ class DecodedFrame {
       view_{};  // a copy with fields beyond the backend's size zeroed
 };
 
-// The largest picture that a backend may decode, and the size of the stream's
-// pictures according to the container. 0: no limit, or unknown.
+// The limit on pixels of a picture, and the size of the stream's pictures
+// according to the container. Error messages compare the two.
 struct PixelLimit {
-  uint64_t pixels = 0;
-  uint64_t width = 0;
+  uint64_t pixels = 0;  // 0: no limit
+  uint64_t width = 0;   // 0: unknown
   uint64_t height = 0;
 };
 
-// Wraps a vendor's decoder, which implements the C ABI.
+// Wraps a vendor's decoder, which implements the C ABI, and checks its results.
 //
 //     for (;;) {                                  // one packet at a time
 //       switch (*decoder->ReceiveFrame(&frame)) {
@@ -62,29 +63,32 @@ struct PixelLimit {
 //       }
 //     }
 //
-// Callers skip damage and continue, as the ffmpeg command does. After kDamaged,
-// SendPacket is done with the packet. Only after kTakeFramesFirst must the same
-// packet be sent again.
+// Callers skip damage and continue, as the ffmpeg command does. If SendPacket
+// returns kTakeFramesFirst, receive frames, then send the same packet again. If
+// it returns kDamaged, the packet was dropped; send the next one.
 //
 // The vendor's code runs in this process, so nothing here protects against it;
 // the checks turn a vendor's mistake into a message. Used by one thread.
 //
-// A backend whose frame is not ready yet, or that has room neither for a packet
-// nor a frame to give, returns AGAIN. The calls then wait and ask again, for at
-// most `patience`.
+// A backend that is busy returns AGAIN: its next frame is not ready yet, or it
+// neither takes a packet nor has a frame. SendPacket and ReceiveFrame then
+// sleep before the backend is asked again. They fail if it makes no progress
+// for the time `patience`.
 //
-// Failures: kBackendMisbehaved for what bulkhead_backend.h does not allow,
-// kUnsupported, kResourceExhausted, kBackendLost when the device is gone and
-// kBackendUnavailable when the backend says that it failed (a new worker may
-// continue), else kBadInput. After a failure the decoder can only be destroyed.
+// After a failure the decoder can only be destroyed. Failures:
+//   kBackendMisbehaved: a breach of bulkhead_backend.h;
+//   kBackendLost, kBackendUnavailable: the device is gone; the backend says
+//     that it failed. In both cases a new worker may continue;
+//   kUnsupported, kResourceExhausted: as the backend says;
+//   kBadInput: all other failures.
 class Decoder {
  public:
   enum class Sent { kAccepted, kTakeFramesFirst, kDamaged };
   enum class Received { kFrame, kNeedsPacket, kEndOfStream, kDamaged };
 
   // `backend`, which must be validated, and `runtime` must outlive the decoder.
-  // `parameters` must outlive the call. `examiner`, if it is not null, looks at
-  // each call and must outlive the decoder too.
+  // `parameters` must outlive the call. `examiner`, if it is not null, checks
+  // each call and must outlive the decoder, too.
   static ipc::Expected<std::unique_ptr<Decoder>> Open(
       const bulkhead_backend& backend,
       const bulkhead_open_parameters& parameters,
@@ -106,6 +110,7 @@ class Decoder {
   // Returns the backend's sentence about the last damaged packet or frame, and
   // forgets it.
   std::string TakeComplaint() { return std::exchange(complaint_, {}); }
+  // Returns how many calls have reported damage since the decoder was opened.
   uint64_t damage_count() const { return damage_count_; }
 
  private:
@@ -121,17 +126,19 @@ class Decoder {
         pacer_(patience) {}
 
   void Release(bulkhead_frame& frame);
-  // The calls that an examiner adds where the end was sent and where it was
-  // reported.
+  // Make the extra calls that an examiner asks for: SendEndAgain after the end
+  // was sent, ExamineEnd after the backend reported the end of the stream.
+  // ReceiveEndAgain checks that the backend reports the end once more.
   ipc::Expected<void> SendEndAgain();
   ipc::Expected<void> ExamineEnd();
   ipc::Expected<void> ReceiveEndAgain(const char* clause, const char* words);
 
+  // Returns the error for a `call` of the ABI that returned `result`.
   ipc::Error Failure(const char* call, bulkhead_result result) const;
   // Returns the error for a backend that returns AGAIN for too long.
   ipc::Error Stuck(const char* what) const;
-  // Takes the backend's sentence about damage. Fails without one if an examiner
-  // looks for that.
+  // Stores the backend's sentence about damage. Without a sentence, fails if
+  // there is an examiner.
   ipc::Expected<void> NoteDamage(const char* call);
 
   const bulkhead_backend& backend_;
@@ -142,8 +149,8 @@ class Decoder {
   uint64_t damage_count_ = 0;
   uint64_t damaged_in_a_row_ = 0;
   AgainPacer pacer_;
-  bool wants_packet_ = false;  // receive_frame asked for a packet
-  bool ended_ = false;         // the end was sent
+  bool wants_packet_ = false;  // the last receive_frame asked for a packet
+  bool ended_ = false;         // the end of the stream was sent
 };
 
 }  // namespace bulkhead::worker

@@ -27,10 +27,10 @@ namespace {
 
 constexpr std::string_view kPrefix = "bulkhead.";
 constexpr size_t kPacketPadding = 64;
-// Weights that are compared: each has to be more than the one before. What the
-// threads of a decoder leave in malloc()'s caches grows too, by up to 200 bytes
-// for each open at first and by 40 after a thousand; among so many weights it
-// does not grow each time.
+// The number of weights in a row that must each exceed the previous one. Fewer
+// would not do: malloc()'s caches for the threads of a decoder grow, too, by up
+// to 200 bytes for each open at first and by 40 after a thousand opens. Over so
+// many weights they do not grow each time.
 constexpr size_t kWeights = 20;
 // A leak loses at least this much with each open.
 constexpr uint64_t kLeastLeak = 24;
@@ -42,7 +42,7 @@ std::string RatioOf(bulkhead_rational value) {
          std::to_string(value.denominator / common);
 }
 
-// A field of bulkhead_frame, and the clause that says what is in it.
+// A field of bulkhead_frame, and the clause that defines its value.
 struct Field {
   std::string_view name;
   const char* clause;
@@ -116,17 +116,18 @@ uint64_t HashOfSamples(const bulkhead_frame& frame) {
 
 uint64_t HashOf(const bulkhead_frame& frame) {
   if (frame.pixel_format != nullptr) return HashOfPicture(frame);
-  const bool sound = frame.sample_format != nullptr && frame.planes != nullptr;
-  return sound ? HashOfSamples(frame) : 0;
+  const bool audio = frame.sample_format != nullptr && frame.planes != nullptr;
+  return audio ? HashOfSamples(frame) : 0;
 }
 
-// Returns the bytes that malloc() has given and not got back.
+// Returns the number of bytes that malloc() has handed out and that were not
+// freed.
 uint64_t AllocatedBytes() {
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
 }
 
-// Returns whether `value` is one of those that `allowed` has between bars.
+// Returns whether `value` is in `allowed`, a list such as "1|2".
 bool IsOneOf(const std::string& value, const std::string& allowed) {
   std::istringstream values(allowed);
   for (std::string each; std::getline(values, each, '|');) {
@@ -143,14 +144,14 @@ bool Read(const std::string& text, uint64_t* number) {
 
 }  // namespace
 
-// The runtime's services. Counts references, and lets acquire_buffer end after
-// a while.
+// Wraps the runtime's services: counts references to buffers, and can make
+// acquire_buffer fail after a number of buffers, or always.
 struct Examiner::Service {
   bulkhead_runtime inner{};
   bulkhead_runtime outer{};
-  std::atomic<uint64_t> left{0};
-  std::atomic<bool> has_none{false};
-  std::atomic<int64_t> references{0};  // that the decoder has
+  std::atomic<uint64_t> left{0};       // buffers until acquire_buffer fails
+  std::atomic<bool> has_none{false};   // acquire_buffer fails always
+  std::atomic<int64_t> references{0};  // held by the decoder
 
   static bulkhead_result Acquire(void* self,
                                  const bulkhead_buffer_request* request,
@@ -219,6 +220,7 @@ ipc::Expected<void> Examiner::Set(const std::string& key,
   } else {
     known = name == "expect";
   }
+  // Each word is a field and its values, such as "color_space=1|2".
   std::istringstream words(name == "expect" ? value : "");
   for (std::string word; known && words >> word;) {
     const size_t equals = std::min(word.find('='), word.size() - 1);
@@ -249,6 +251,7 @@ ipc::Expected<void> Examiner::Opens() {
   if (weigh_every_ == 0 || ++opens_ % weigh_every_ != 0) return {};
   weights_.push_back(AllocatedBytes());
   if (weights_.size() < kWeights) return {};
+  // The least growth from one weight to the next.
   uint64_t least = UINT64_MAX;
   for (size_t i = 1; i < weights_.size(); ++i) {
     const uint64_t before = weights_[i - 1];
@@ -311,6 +314,7 @@ ipc::Expected<void> Examiner::Received(const bulkhead_frame& frame) {
 void Examiner::GivenBack(const bulkhead_backend& backend,
                          bulkhead_decoder* decoder,
                          const bulkhead_frame& frame) {
+  // Finds the entry that Received has made for this frame, if it has.
   const auto held =
       std::find_if(held_.begin(), held_.end(), [&](const HeldFrame& each) {
         return !each.given_back && each.frame.pts == frame.pts &&

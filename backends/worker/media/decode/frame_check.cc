@@ -17,8 +17,8 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// Returns whether the rows of a plane can be read. A wrong pointer is likely to
-// lead to no memory at all.
+// Returns whether the rows of a plane can be read. That finds most wrong
+// pointers, since they lead to addresses without memory.
 bool IsReadablePlane(const bulkhead_frame& frame, int plane,
                      const AVPixFmtDescriptor& format, int row_bytes) {
   const bool is_chroma = plane == 1 || plane == 2;
@@ -89,7 +89,7 @@ ipc::Expected<AVPixelFormat> FrameCheck::Check(const bulkhead_frame& frame) {
               " for rows of " + std::to_string(least_strides[i]) + " bytes",
           "frame-3", "not less than the bytes of a row"));
     }
-    // Planes in a buffer of the runtime were checked already.
+    // BufferProvider::Holds has checked planes in a buffer of the runtime.
     if (frame.buffer == nullptr && !is_palette &&
         !IsReadablePlane(frame, i, *descriptor, least_strides[i])) {
       return tl::unexpected(BreachOf(

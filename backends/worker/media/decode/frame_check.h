@@ -13,8 +13,8 @@ extern "C" {
 
 namespace bulkhead::worker {
 
-// Checks pictures of a backend before anything reads their planes: vendor code
-// has made them of hostile media.
+// Checks pictures of a backend before anything reads their planes, since vendor
+// code has made the pictures from hostile media.
 //
 // Fails with kBackendMisbehaved for a picture with contradictory fields, with
 // kResourceExhausted above the limit on pixels, and with kUnsupported for a
@@ -24,8 +24,8 @@ class FrameCheck {
   // A `max_pixels` of 0 means no limit.
   explicit FrameCheck(uint64_t max_pixels) : max_pixels_(max_pixels) {}
 
-  // Returns the pixel format of the frame. Planes in a buffer of the runtime
-  // are checked by BufferProvider::Holds.
+  // Returns the pixel format of a valid frame. Whether planes lie in a buffer
+  // of the runtime is checked by BufferProvider::Holds instead.
   ipc::Expected<AVPixelFormat> Check(const bulkhead_frame& frame);
 
  private:

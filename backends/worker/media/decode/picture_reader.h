@@ -13,8 +13,9 @@
 #include "backends/worker/media/damage/packet_inspector.h"
 #include "backends/worker/media/damage/reference_chain.h"
 #include "backends/worker/media/damage/timestamp_gaps.h"
-#include "backends/worker/media/decode/abi_breach.h"
 #include "backends/worker/media/decode/decoder.h"
+#include "backends/worker/media/decode/packet_trail.h"
+#include "backends/worker/media/decode/pass_check.h"
 #include "backends/worker/media/demux/access_points.h"
 #include "backends/worker/media/demux/demuxer.h"
 #include "ipc/damage_sign.h"
@@ -34,24 +35,26 @@ namespace bulkhead::worker {
 //
 // Damage is not a failure: a frame that cannot be decoded is a loss, and a
 // picture that refers to a lost one is damaged (reference_chain.h). After an
-// error, pictures are held back until it is known what the error concerns. What
-// is odd and costs no picture is a loss with the sign of a note. The rule of
-// what is which: ipc/damage_sign.h.
+// error, pictures are held back until it is known which of them the error
+// affects. An irregularity that costs no picture is reported as a loss with the
+// sign of a note (ipc/damage_sign.h).
 //
-// A seek to the beginning, or any seek after damage, opens a new decoder, since
-// state of the old one could show in later pictures. So does a seek to a packet
-// that does not set anew what was set since the decoder was opened
-// (AccessPoints). `on_replace` is called
-// before a decoder is closed, so that the caller can give up its frames.
+// A seek opens a new decoder in three cases, since state of the old decoder
+// could show in later pictures:
+//   - the seek goes to the beginning;
+//   - there was damage;
+//   - a flush is not enough before the packet (AccessPoints::FlushSufficesFor).
+// `on_replace` is called before a decoder is closed, so that the caller can
+// give up its frames.
 //
-// Each packet shows at most one picture, as in the index. A second picture with
-// the timestamp of the same packet is left out, and so is the picture of a
-// packet that is not to be output, or that was reported as lost. A picture
-// with the timestamp of no packet is a breach of the ABI, except in a damaged
-// stream, where decoders guess; so are many more pictures than packets. So is
-// a picture that comes after a later one: where nothing else shows damage, the
-// first loss is only reported once it is known that the decoder's next picture
-// is not the lost one.
+// Each packet shows at most one picture, as in the index. Three kinds of
+// pictures are left out: a second picture with the timestamp of the same
+// packet, the picture of a packet that must not be output, and the picture of a
+// packet that was reported as lost. Pictures that do not fit the packets are a
+// breach of the ABI (PassCheck). One such breach is a picture that comes out
+// after a later one, and so seems lost at first. So if nothing else shows
+// damage, the first loss is held back until the decoder's next picture shows
+// whether it is the lost one.
 //
 // Used by one thread. Fails as Demuxer and Decoder do.
 class PictureReader {
@@ -76,40 +79,44 @@ class PictureReader {
   // not arrive at that very packet.
   ipc::Expected<void> SeekToPacket(const PacketMark& mark);
 
-  // Lends the demuxer's file for a reading of the whole stream, if that changes
-  // nothing here (Demuxer::Lend); else returns null. Nothing else may be called
-  // until TakeBack.
+  // Lends the demuxer's file for reading the whole stream. Returns null if that
+  // could change what is read here later (Demuxer::Lend). Until TakeBack,
+  // nothing else may be called.
   std::unique_ptr<Demuxer> Lend();
   void TakeBack(std::unique_ptr<Demuxer> borrower) {
     demuxer_->TakeBack(std::move(borrower));
   }
 
-  // Decodes until there is a picture. Returns false at the end of the stream.
-  // Does nothing as long as the previous picture has not been passed.
+  // Decodes until there is a current picture. Returns false at the end of the
+  // stream. Does nothing if there is one already, since Pass() was not called.
   ipc::Expected<bool> Next();
   bool has_picture() const { return has_picture_; }
   DecodedFrame& picture() { return picture_; }
-  // Returns whether the decoder made up parts of the picture, or a picture that
-  // it refers to, and what showed that.
+  const DecodedFrame& picture() const { return picture_; }
+  // Returns whether the decoder made up parts of the picture, or of a picture
+  // that it refers to.
   bool damaged() const { return damaged_; }
+  // Returns what has shown that the picture is damaged.
   ipc::DamageSign sign() const { return sign_; }
   // Returns the byte offset of the picture's packet in the file, or -1.
   int64_t position() const { return position_; }
-  // Returns the check of the picture's packet if decoding may begin there
-  // (PacketMark); else 0.
+  // Returns the check of the picture's packet (PacketMark) if decoding may
+  // begin there, and 0 otherwise.
   uint32_t access_check() const;
-  // Returns whether a packet since the decoder was opened makes the pictures
-  // depend on the number of the decoder's threads.
+  // Returns whether a packet that was read since the decoder was opened makes
+  // the pictures depend on the number of the decoder's threads.
   bool depends_on_threads() const { return points_.depends_on_threads(); }
   // Returns whether a packet was sent since the decoder was opened.
-  bool begun() const { return packets_ > 0; }
-  // Says how far the decoder got, for the message about a failure:
-  // "after 3 packets, the last with timestamp 1024, byte 48 of the file".
+  bool begun() const { return check_.packets() > 0; }
+  // Returns how far the decoder got, for the message about a failure: "after 3
+  // packets, the last with timestamp 1024, byte 48 of the file".
   std::string Progress() const;
-  // Gives the current picture back, so that Next() decodes another one.
+  // Gives the current picture back to the decoder, so that Next() decodes
+  // another one.
   void Pass();
 
-  // Returns the losses since the last call.
+  // Returns the losses before the current picture, or at the end of the stream
+  // the last ones. Returns each only once.
   std::vector<Loss> TakeLosses();
   // Returns the backend's last sentence about damage since the last call.
   std::string TakeComplaint() { return decoder_->TakeComplaint(); }
@@ -118,35 +125,34 @@ class PictureReader {
   PictureReader(std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder,
                 std::function<void()> on_replace);
 
-  // Makes the decoder ready for the packet that a seek of the demuxer went to.
+  // Makes the decoder ready for the packet to which a seek of the demuxer went.
+  // `sought` is the seek's result. `at_point` says whether the packet is a
+  // point of access.
   ipc::Expected<void> Enter(const ipc::Expected<void>& sought, bool at_point);
+  // Opens a new decoder in place of the old one, for the first packet.
   ipc::Expected<void> ReplaceDecoder();
+  // Drops all pictures, losses and packets that wait.
   void Forget();
+  // Reads the next packet to send, and records it for all checks.
   ipc::Expected<void> ReadPacket();
-  // Reports losses, and gives them their signs.
-  void TellLosses(std::vector<Loss> losses);
-  struct Held {  // a picture that waits for Next()
+  // Gives losses their signs, and adds them to later_losses_.
+  void AddLosses(std::vector<Loss> losses);
+  // A picture that waits until it becomes the current one.
+  struct Held {
     DecodedFrame frame;
     int64_t position;
     std::vector<Loss> losses;  // before the picture
   };
+  // Checks a picture that came out of the decoder, and adds it to held_.
   ipc::Expected<void> Take(DecodedFrame frame);
-  // Makes the first of the pictures that are held the current one, if it is
-  // known whether it is damaged.
+  // Makes the first of the held pictures the current one if it is known whether
+  // that picture is damaged. Returns whether there is a current picture now.
   bool Release();
+  // Records that the decoder reported damage.
   void Rejected();
-  // Reports a note about the packet that was read last.
-  void TellNote(ipc::DamageSign sign);
-  // Reports a note about the packet after a gap.
-  void TellGap(const TimestampGaps::Packet& behind);
-  // Checks the number and the timestamp of the pictures.
-  ipc::Expected<void> CheckOrigin(OutstandingPackets::Origin origin,
-                                  int64_t pts);
+  // Records that the decoder has given its last picture.
   ipc::Expected<void> End();
-  void TellMissingEnd();
-  // Returns how many frames are missing up to the time at which the header of
-  // the file says that the stream ends; 0 if less than one is.
-  uint64_t FramesUntil(int64_t end) const;
+  PassCheck::Damage DamageSoFar() const;
 
   const std::unique_ptr<Demuxer> demuxer_;
   const OpenDecoder open_decoder_;
@@ -154,38 +160,34 @@ class PictureReader {
   std::unique_ptr<Decoder> decoder_;
   std::unique_ptr<PacketInspector> inspector_;
   AccessPoints points_;
-  bool knows_points_ = true;  // since decoding began at one
+  // Decoding has begun at the first packet or at a point of access, so points_
+  // answers correctly.
+  bool knows_points_ = true;
   // The latest packets at which decoding may begin, in decoding order.
   std::deque<PacketMark> marks_;
   OutstandingPackets outstanding_;
   ReferenceChain chain_;
-  EqualTimestamps equal_timestamps_;
+  PassCheck check_;
   TimestampGaps gaps_;
+  PacketTrail trail_;
   std::vector<Loss> losses_;        // up to the current picture
-  std::vector<Loss> later_losses_;  // after the pictures that are held
-  uint64_t packets_ = 0;            // sent since the decoder was opened
-  uint64_t pictures_ = 0;           // that the decoder has given for them
-  int64_t last_pts_ = BULKHEAD_NO_TIMESTAMP;
-  int64_t last_duration_ = 0;
-  int64_t last_position_ = -1;
-  int64_t latest_end_ = BULKHEAD_NO_TIMESTAMP;  // of all packets
-  bool last_is_marked_ = false;
-  // The last packet whose picture a decoder of MPEG holds back.
+  std::vector<Loss> later_losses_;  // after the held pictures
+  // The timestamp of the last packet whose picture a decoder of MPEG holds
+  // back.
   int64_t held_pts_ = BULKHEAD_NO_TIMESTAMP;
-  // Packets that the decoder has rejected, less those whose frames were
-  // reported as lost or came out damaged.
+  // The number of packets that the decoder has rejected, less those whose
+  // frames were reported as lost or came out damaged.
   uint64_t rejected_ = 0;
-  bool shown_ = false;  // the decoder has given a picture
   int64_t position_ = -1;
   bool at_beginning_ = true;
   bool packets_ended_ = false;
-  bool packet_pending_ = false;
-  bool met_damage_ = false;  // damage since the decoder was opened
-  // Since the decoder was opened, nothing but lost pictures showed damage.
+  bool packet_pending_ = false;  // the packet read last must still be sent
+  bool met_damage_ = false;  // there was damage since the decoder was opened
+  // Nothing but lost pictures has shown damage since the decoder was opened.
   bool sound_ = true;
   bool has_picture_ = false;
-  // The last picture that was taken comes after a loss, and the next one may
-  // be the lost one.
+  // The last held picture comes after a loss, and the decoder's next picture
+  // may be the lost one.
   bool awaits_next_ = false;
   bool damaged_ = false;
   ipc::DamageSign sign_ = ipc::DamageSign::kUnknown;

@@ -32,6 +32,7 @@ bool IsReadable(const void* data, size_t bytes) {
 
 std::string ReadText(const char* text, size_t most) {
   std::string read;
+  // Reads page by page, since the page after the NUL may be missing.
   while (text != nullptr && read.size() < most) {
     const char* from = text + read.size();
     const uintptr_t in_page = reinterpret_cast<uintptr_t>(from) % PageBytes();

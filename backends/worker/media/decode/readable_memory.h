@@ -6,17 +6,17 @@
 
 namespace bulkhead::worker {
 
-// Reads memory that a backend's pointers lead to. A wrong pointer would end the
-// process with a signal, of which nobody could say that the backend caused it.
-// A check costs about 15 microseconds for a megabyte.
+// Functions that check a backend's pointers before they are used. Otherwise a
+// wrong pointer would end the process with a signal that does not show that the
+// backend is at fault. A check costs about 15 microseconds for a megabyte.
 
-// Returns false if there is no memory at some of the bytes. Memory that is
-// there and may not be read looks like a device's, and counts as readable; so
+// Returns false if some of the bytes are at addresses without memory. Memory
+// that exists and must not be read, such as a device's, counts as readable; so
 // does everything on kernels before 5.14.
 bool IsReadable(const void* data, size_t bytes);
 
-// Returns the text up to its end, to `most` bytes, or to where it cannot be
-// read.
+// Returns the text up to its NUL, at most `most` bytes, and only the part that
+// is readable. Null gives an empty text.
 std::string ReadText(const char* text, size_t most);
 
 }  // namespace bulkhead::worker

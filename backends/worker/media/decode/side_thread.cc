@@ -25,7 +25,7 @@ void SideThread::Start() {
   try {
     thread_ = std::thread([this] { Run(); });
   } catch (const std::system_error&) {
-    // A limit on threads or on memory was met, and nobody will raise it.
+    // A limit on threads or memory was met. It will not change.
     cannot_start_ = true;
   }
 }
@@ -42,6 +42,7 @@ void SideThread::Begin() {
 }
 
 void SideThread::Finish() {
+  // Takes the run back if the second thread has not begun it.
   int state = kHandedOver;
   if (state_.compare_exchange_strong(state, kIdle)) {
     task_();
@@ -55,7 +56,7 @@ void SideThread::AwaitBeforeDeath(std::chrono::milliseconds patience) {
   const std::atomic<int>* const state = handed_over;
   if (state == nullptr) return;
   const auto end = std::chrono::steady_clock::now() + patience;
-  // A handler must not sleep on a lock of the library's.
+  // state_.wait() might take a lock of the library, which a handler must not.
   while (*state != kIdle && std::chrono::steady_clock::now() < end) {
     sched_yield();
   }

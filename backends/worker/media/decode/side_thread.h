@@ -9,17 +9,17 @@
 
 namespace bulkhead::worker {
 
-// Runs a task again and again beside the thread that owns it.
+// Runs a task on a second thread, once for each Begin() of the owning thread.
 //
 //     SideThread beside([&] { Convert(picture, slot); });
 //     beside.Begin();
 //     DecodeNext();        // meanwhile
 //     beside.Finish();     // the task has run
 //
-// A run that the thread has not begun by Finish() is done by Finish() itself:
-// where no second processor is free, nothing waits for the thread to get one.
-// The thread starts with the first run. Where it cannot be started, Finish()
-// does every run.
+// If the second thread has not begun a run by Finish(), Finish() itself runs
+// the task. So nothing waits for the second thread where no processor is free
+// for it. The thread starts with the first run. If it cannot be started,
+// Finish() does every run.
 //
 // Begin() and Finish() are for one thread. The task must not throw.
 class SideThread {
@@ -27,28 +27,29 @@ class SideThread {
   explicit SideThread(std::function<void()> task) : task_(std::move(task)) {}
   SideThread(const SideThread&) = delete;
   SideThread& operator=(const SideThread&) = delete;
-  // Finishes the run.
+  // Finishes a run that was handed over.
   ~SideThread();
 
-  // Hands a run over. Finish() must have been called since the last one.
+  // Hands over a run. Finish() must have been called since the last Begin().
   void Begin();
   // Returns once the task has run, at once if there is nothing to do.
   void Finish();
 
-  // Waits until the run that the calling thread has handed over has ended, at
-  // most for `patience`. For the handler of a signal that ends the process:
-  // what the thread beside is about to finish is then not lost.
+  // Waits, at most for `patience`, until the run that the calling thread has
+  // handed over has ended. Called in the handler of a signal that ends the
+  // process, so that the result of the run is not lost.
   static void AwaitBeforeDeath(std::chrono::milliseconds patience);
 
  private:
   enum State : int { kIdle, kHandedOver, kRunning, kEnding };
 
   void Start();
-  void Run();
+  void Run();  // runs on the second thread
+  // Changes the state, and wakes the thread that waits for a change.
   void Set(State state);
 
   const std::function<void()> task_;
-  // Each side waits for a change that only the other one makes.
+  // Each thread waits only for changes of the state that the other makes.
   std::atomic<int> state_ = kIdle;
   std::thread thread_;
   bool cannot_start_ = false;

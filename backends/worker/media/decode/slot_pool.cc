@@ -8,9 +8,9 @@
 namespace bulkhead::worker {
 namespace {
 
-// Maps all pages of a slot at once, which the host has allocated: a page fault
-// for each would cost several times as much. Where the kernel cannot (before
-// Linux 5.14), the pages are mapped as they are written.
+// Maps all pages of a slot at once, which costs a fraction of a page fault for
+// each. The host has allocated the memory already. Kernels before 5.14 cannot
+// do that; pages are then mapped when they are first written.
 void MapPages(const Slot& slot) {
   madvise(slot.data, slot.bytes, MADV_POPULATE_WRITE);
 }

@@ -9,7 +9,7 @@
 
 namespace bulkhead::worker {
 
-// One writable slot of the frame pool.
+// One slot of the frame pool, which this process may write to.
 struct Slot {
   uint32_t index;
   uint32_t generation;
@@ -19,15 +19,15 @@ struct Slot {
 
 // The worker's side of the frame pool: tracks who owns each slot.
 //
-//   host owns --Grant--> free --Take--> held --Publish--> host owns
+//   host owns --Grant--> free --Take--> taken --Publish--> host owns
 //                         ^               |
 //                         +----Release----+
 //
 // A decoder that decodes into a slot may still refer to the slot after its
 // picture was published, and even after the host has granted the slot again. So
-// such a slot is `pinned` until Release, and a grant does not free it. The last
-// free slot is never pinned but left for a picture that lies elsewhere, or the
-// next frame could wait for ever.
+// such a slot is *pinned* until Release, and a grant does not free it. The last
+// free slot is never pinned. It is kept for a picture that was decoded into
+// private memory; without it, such a picture could wait for a slot for ever.
 //
 // Thread-safe, since decoders acquire buffers on their own threads. The memory
 // is borrowed and must outlive the pool.
@@ -50,17 +50,18 @@ class SlotPool {
   std::optional<Slot> TakePinned();
 
   // Returns a taken slot if the picture in it may be published, that is, if the
-  // host has granted the slot and has not got it back yet.
+  // slot was not published since the host granted it.
   std::optional<Slot> Publishable(uint32_t index) const;
 
   // Makes the host the owner of the slot.
   void Publish(uint32_t index);
 
-  // Ends the use by the taker. Frees the slot unless the host owns it.
+  // Ends a decoder's or a conversion's use of a taken slot. The slot is then
+  // free unless the host owns it.
   void Release(uint32_t index);
 
-  // Returns whether there is a slot that the host has granted and that Take
-  // cannot return, because a decoder refers to it.
+  // Returns whether the host has granted a slot that Take cannot return,
+  // because a decoder still refers to it.
   bool has_pinned_grant() const;
 
   // Returns the number of slots that Take could return now.
@@ -74,9 +75,10 @@ class SlotPool {
     bool granted = false;
     bool taken = false;
     bool pinned = false;
-    bool mapped = false;
+    bool mapped = false;  // its pages are in this process's page table
   };
 
+  // Functions with "Locked" in their names require that mutex_ is held.
   std::optional<Slot> TakeLocked(bool pin);
   uint32_t FreeLocked() const;
   Slot Describe(uint32_t index) const;

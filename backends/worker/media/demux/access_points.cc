@@ -15,8 +15,9 @@ namespace bulkhead::worker {
 
 namespace {
 
-// Of a larger packet, the first and the last half of these bytes are hashed: a
-// raw picture may have dozens of megabytes.
+// The most bytes of a packet that are hashed, since a raw picture may have
+// dozens of megabytes. Half of them are the packet's first bytes, half its
+// last.
 constexpr size_t kHashedBytes = 1 << 16;
 
 }  // namespace
@@ -30,7 +31,8 @@ PacketMark MarkOf(const bulkhead_packet& packet) {
     bytes_hash = XXH3_64bits_withSeed(packet.data + packet.bytes - half, half,
                                       bytes_hash);
   }
-  // Some demuxers give a palette once, and not again after a seek.
+  // Palettes are hashed too, since some demuxers give a palette only once, and
+  // not again after a seek.
   for (size_t i = 0; i < packet.side_data_count; ++i) {
     const bulkhead_side_data& data = packet.side_data[i];
     if (!CarriedState::Carries(data)) continue;
@@ -52,6 +54,7 @@ bool AccessPoints::Read(const bulkhead_packet& packet, const PacketRole& role) {
   if (access_ == CodecAccess::kFirst) return false;
   const bool has_own_state = state_.Read(packet);
   sliced_ = sliced_ || role.sliced;
+  // False if a picture of an earlier packet is shown after this packet's.
   const bool is_late = packet.pts > latest_;
   latest_ = std::max(latest_, packet.pts);
   constexpr uint32_t kUnfit = BULKHEAD_PACKET_CORRUPT | BULKHEAD_PACKET_DISCARD;

@@ -27,7 +27,8 @@ std::string Joined(const Names& names, const char* between) {
   return text;
 }
 
-// libavcodec's list is of decoders, of which a codec may have several.
+// Returns the names of all decoders of the codecs, for libavcodec's whitelist,
+// which names decoders. A codec may have several.
 Names DecodersOf(const Names& codecs) {
   Names decoders;
   void* position = nullptr;
@@ -78,6 +79,7 @@ bool AllowedMedia::Allows(const AVStream& stream) const {
 
 ipc::Expected<void> AllowedMedia::Check(const AVInputFormat& container) const {
   if (!containers) return {};
+  // One allowed name of the demuxer's names ("matroska,webm") is enough.
   const std::string_view names = container.name;
   for (size_t begin = 0; begin <= names.size();) {
     const size_t end = std::min(names.find(',', begin), names.size());

@@ -13,23 +13,24 @@ struct AVStream;
 
 namespace bulkhead::worker {
 
-// The containers and codecs that the host allows, and how libavformat is kept
-// to them. Immutable.
+// The containers and codecs that the host allows. Immutable.
 struct AllowedMedia {
-  // Names of demuxers and of codecs. nullopt: all are allowed.
+  // libavformat's names of demuxers, and libavcodec's names of codecs. nullopt
+  // means that all are allowed.
   std::optional<std::vector<std::string>> containers;
   std::optional<std::vector<std::string>> codecs;
 
-  // Has libavformat refuse other demuxers, also nested ones, and other decoders
-  // while it probes streams.
+  // Makes libavformat refuse demuxers and decoders that are not allowed. That
+  // includes nested demuxers, and the decoders with which it probes streams.
   void Restrict(AVFormatContext& format) const;
 
-  // Returns true for a stream that may be parsed and decoded, or that nothing
-  // could decode: data, attachments, and what has no codec yet.
+  // Returns whether the stream may be parsed and decoded. Returns true for a
+  // stream that nothing could decode: data, an attachment, or a stream whose
+  // codec is not known yet.
   bool Allows(const AVStream& stream) const;
 
-  // Fail with kUnsupported for what is not allowed. The application names the
-  // file.
+  // Both fail with kUnsupported if their argument is not allowed. The message
+  // does not name the file; the application adds the name.
   ipc::Expected<void> Check(const AVInputFormat& container) const;
   ipc::Expected<void> Check(const AVStream& stream) const;
 };

@@ -5,7 +5,7 @@
 
 namespace bulkhead::worker {
 
-// The bytes of a file from offset `begin` up to, and without, offset `end`.
+// The bytes of a file from offset `begin` to offset `end`, which is excluded.
 struct ByteRange {
   int64_t begin = 0;
   int64_t end = 0;

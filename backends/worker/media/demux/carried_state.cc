@@ -23,8 +23,8 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// The keys of an item: the kind, and the number in the lower byte. A kind of
-// unit belongs to its codec.
+// Keys of items: the kind, and the number of the item in the lower byte. The
+// kinds of units are below these, and differ in meaning from codec to codec.
 constexpr uint32_t kPalette = 0x10000;
 constexpr uint32_t kExtradata = 0x10100;
 constexpr uint32_t kEncoder = 0x10200;  // of H.264
@@ -52,8 +52,8 @@ uint32_t NumberOf(std::span<const uint8_t> unit, size_t header_bytes,
   return bits.Ue();
 }
 
-// Returns the number of a sequence parameter set of HEVC, before which stand
-// profiles and levels (ITU-T H.265, section 7.3.3).
+// Returns the number of a sequence parameter set of HEVC. The number stands
+// after the profiles and levels (ITU-T H.265, section 7.3.3).
 uint32_t HevcSequenceNumber(std::span<const uint8_t> unit) {
   constexpr int kProfileBits = 88;
   constexpr int kLevelBits = 8;
@@ -74,7 +74,7 @@ uint32_t HevcSequenceNumber(std::span<const uint8_t> unit) {
   return bits.Ue();
 }
 
-// Units of Annex B may have any number of zero bytes after them.
+// Removes the zero bytes that may follow a unit in Annex B format.
 std::span<const uint8_t> WithoutPadding(std::span<const uint8_t> unit) {
   while (!unit.empty() && unit.back() == 0) unit = unit.first(unit.size() - 1);
   return unit;
@@ -100,6 +100,7 @@ CarriedState::CarriedState(const AVCodecParameters& parameters)
       }
       break;
     case AV_CODEC_ID_AV1:
+      // An av1C record begins with this byte (marker and version).
       if (!extradata.empty() && extradata[0] == 0x81) {
         ReadAv1(extradata.subspan(std::min(kAv1RecordBytes, extradata.size())));
       } else {
@@ -131,13 +132,13 @@ void CarriedState::ReadParameterSets(Bytes extradata) {
     for (const uint8_t byte : next(bytes)) value = value << 8 | byte;
     return value;
   };
-  // avcC has a list of sequence parameter sets and one of picture parameter
-  // sets, hvcC counts its lists.
+  // avcC has one list of sequence and one of picture parameter sets. hvcC says
+  // how many lists it has.
   const size_t lists = hevc ? number(1) : 2;
   for (size_t list = 0; list < lists && at < extradata.size(); ++list) {
     if (hevc) next(1);  // the type of the units
     size_t units = number(hevc ? 2 : 1);
-    if (!hevc && list == 0) units &= 0x1f;
+    if (!hevc && list == 0) units &= 0x1f;  // after three reserved bits
     for (; units > 0 && at < extradata.size(); --units) {
       const Bytes unit = next(number(2));
       if (unit.empty()) continue;
@@ -214,8 +215,8 @@ void CarriedState::ReadUnits(Bytes data, uint32_t length_bytes) {
   });
 }
 
-// libavcodec's decoder of H.264 imitates faults that old versions of x264 had.
-// x264 states its version once, in the first packet.
+// libavcodec's decoder of H.264 reproduces bugs of old versions of x264. x264
+// states its version once, in the first packet.
 void CarriedState::ReadSei(Bytes unit, size_t header_bytes) {
   constexpr uint32_t kUserData = 5;
   constexpr uint32_t kFilmGrain = 19;
@@ -273,7 +274,7 @@ void CarriedState::ReadMpeg2Unit(Bytes unit) {
   constexpr uint8_t kExtension = 0xb5;
   constexpr uint8_t kUserData = 0xb2;
   constexpr uint32_t kMatrices = 3;
-  // libavcodec imitates a fault of this encoder.
+  // libavcodec reproduces a bug of this encoder.
   constexpr std::string_view kTmpgEncoder = "TMPGEXS";
   if (unit[0] == kUserData) {
     const std::string_view text(reinterpret_cast<const char*>(unit.data()),
@@ -291,8 +292,8 @@ void CarriedState::ReadMpeg2Unit(Bytes unit) {
   }
 }
 
-// ISO/IEC 14496-2, section 6.2. What stands in user data decides by which
-// encoders' faults libavcodec goes: the faults of each encoder that was named.
+// ISO/IEC 14496-2, section 6.2. User data may name an encoder. libavcodec works
+// around the bugs of each encoder that was named.
 void CarriedState::ReadMpeg4Unit(Bytes unit) {
   constexpr uint8_t kLastOfLayers = 0x2f;
   constexpr uint8_t kSequence = 0xb0;
@@ -324,13 +325,13 @@ void CarriedState::ReadJpeg(Bytes data) {
     if (mark == nullptr) break;
     at = static_cast<size_t>(static_cast<const uint8_t*>(mark) - data.data());
     const uint8_t marker = data[at + 1];
-    // After the byte of a coefficient, or padding.
+    // Skips coded data and padding, which are no markers.
     if (marker < kFirstMarker || marker == 0xff) {
       ++at;
       continue;
     }
     at += 2;
-    // The start and the end of an image, and restarts of the coder.
+    // These markers have no segment: start and end of an image, restarts.
     if (marker >= 0xd0 && marker <= kLastWithoutLength) continue;
     const size_t bytes = AV_RB16(data.data() + at);
     if (bytes < 2 || bytes > data.size() - at) continue;
@@ -347,7 +348,8 @@ void CarriedState::ReadJpegTables(uint8_t marker, Bytes segment) {
   constexpr uint8_t kFirstApplication = 0xe0;
   constexpr uint8_t kLastApplication = 0xef;
   constexpr uint8_t kComment = 0xfe;
-  // Some encoders are known by what they put there, and by what they leave out.
+  // libavcodec recognizes some encoders by these segments, also by missing
+  // ones.
   const bool names_encoder =
       marker == kComment ||
       (marker >= kFirstApplication && marker <= kLastApplication);
@@ -359,6 +361,7 @@ void CarriedState::ReadJpegTables(uint8_t marker, Bytes segment) {
   while (!segment.empty()) {
     size_t bytes = 1 + (segment[0] >> 4 != 0 ? 128 : 64);
     if (marker == kHuffman) {
+      // Its number, 16 counts, and as many values as the counts add up to.
       bytes = 17;
       for (size_t i = 1; i < 17 && i < segment.size(); ++i) bytes += segment[i];
     }

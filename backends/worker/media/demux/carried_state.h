@@ -12,43 +12,46 @@ struct AVCodecParameters;
 
 namespace bulkhead::worker {
 
-// The state that packets of a stream set for all packets that follow, besides
-// pictures: parameter sets and sequence headers (H.264, HEVC, AV1, the MPEG
-// family), tables (MPEG-2, JPEG), palettes and new extradata; and what shows
-// libavcodec by which encoder's faults to go, in user data, comments and SEI
-// messages. Film grain depends on all pictures before.
+// Tracks the state, other than pictures, that packets of a stream set for all
+// later packets:
+//   - parameter sets and sequence headers (H.264, HEVC, AV1, the MPEG family),
+//     tables (MPEG-2, JPEG), palettes and new extradata;
+//   - user data, comments and SEI messages that name the encoder, since
+//     libavcodec works around the bugs of some encoders;
+//   - film grain, which depends on all earlier pictures.
 //
-//     CarriedState state(codec_parameters);     // of a decoder that is opened
-//     if (state.Read(packet)) ...               // every packet that it gets
+//     CarriedState state(codec_parameters);     // the extradata's state
+//     if (state.Read(packet)) ...               // every packet, in order
 //
-// A decoder may begin at a packet only if the state in force there equals a new
-// decoder's state after this packet, since nothing sends the state of earlier
-// packets again. Likewise, a decoder that goes on at another packet after a
-// flush has the state of the last one that it got.
+// A new decoder does not get the state of earlier packets. So it may begin at a
+// packet only if its state after the packet equals the state of a decoder that
+// got all packets. A flush does not reset the state, either: a flushed decoder
+// keeps the state that the packets before the flush have set.
 //
-// The packets are hostile; the answer is wrong at worst. Bounded by the numbers
-// of parameter sets and tables that the codecs have. A value type.
+// The packets are hostile; at worst, the answer is wrong. Memory is bounded by
+// the numbers of parameter sets and tables that the codecs have. A value type.
 class CarriedState {
  public:
   explicit CarriedState(const AVCodecParameters& parameters);
 
-  // Takes the next packet. Returns whether a decoder that is opened now has the
-  // same state once it has got this packet alone.
+  // Takes the next packet. Returns whether a new decoder that gets only this
+  // packet has the same state after it as a decoder that got all packets.
   bool Read(const bulkhead_packet& packet_untrusted);
 
-  // Returns whether what was read makes libavcodec's pictures depend on the
-  // number of its threads: film grain of HEVC, since each thread adds the grain
-  // that its own packets have described.
+  // Returns whether a packet read so far makes libavcodec's pictures depend on
+  // the number of its threads. Film grain of HEVC does so, since each thread
+  // adds the grain that its own packets have described.
   bool depends_on_threads() const;
 
-  // Returns whether side data of a packet is such state.
+  // Returns whether the side data of a packet is state for later packets.
   static bool Carries(const bulkhead_side_data& side_data);
 
  private:
   using Bytes = std::span<const uint8_t>;
 
+  // Sets the item `key` (its kind and number) to the hash of `value`.
   void Set(uint32_t key, Bytes value);
-  // Sets what no packet sets anew.
+  // Sets an item that no later packet can replace.
   void SetForGood(uint32_t key) { now_[key] = 0; }
   void ReadUnits(Bytes data, uint32_t length_bytes);
   void ReadSei(Bytes unit, size_t header_bytes);
@@ -62,13 +65,15 @@ class CarriedState {
   void ReadParameterSets(Bytes extradata);
 
   int codec_;
-  uint32_t length_bytes_ = 0;  // as of NalLengthBytes()
+  uint32_t length_bytes_ = 0;  // from NalLengthBytes()
   bool is_444_ = false;        // H.264: a profile with 4:4:4
-  // The hash of each item that was set, by kind and number.
-  std::map<uint32_t, uint64_t> initial_;  // by the extradata
-  std::map<uint32_t, uint64_t> now_;
-  std::set<uint32_t> set_;    // by the packet that is read
-  bool sets_in_time_ = true;  // what is set counts for this packet itself
+  // Map the key of each item that was set to the hash of its value.
+  std::map<uint32_t, uint64_t> initial_;  // after the extradata
+  std::map<uint32_t, uint64_t> now_;      // after the last packet
+  std::set<uint32_t> set_;  // the keys that the current packet has set
+  // JPEG: false once items of the current packet come too late for its own
+  // picture, and count only for later packets.
+  bool sets_in_time_ = true;
 };
 
 }  // namespace bulkhead::worker

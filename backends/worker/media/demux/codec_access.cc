@@ -20,8 +20,8 @@ HeaderBits BitsFrom(Bytes packet, size_t byte) {
              : HeaderBits(nullptr, 0);
 }
 
-// Looks for a frame header of a key frame that is shown, before which there is
-// no other (AV1 bitstream specification, section 5.9.2).
+// Returns whether the first frame header of the packet is the header of a key
+// frame that is shown (AV1 bitstream specification, section 5.9.2).
 bool IsAv1Key(Bytes packet) {
   bool reduced = false;
   bool met = false;
@@ -33,6 +33,7 @@ bool IsAv1Key(Bytes packet) {
       reduced = bits.Bit() != 0;
     } else if ((type == kAv1Frame || type == kAv1FrameHeader) && !met) {
       met = true;
+      // The reduced header of a still picture has none of these flags.
       const bool shows_existing = bits.Bit() != 0;
       const bool is_key = bits.Bits(2) == 0;
       key = reduced || (!shows_existing && is_key && bits.Bit() != 0);
@@ -41,8 +42,8 @@ bool IsAv1Key(Bytes packet) {
   return key;
 }
 
-// Sorenson's H.263, as FLV has it: after the start code a version, a number and
-// a size.
+// Reads the picture header of Sorenson's H.263, the codec of FLV: after the
+// start code stand a version, a number and a size.
 bool IsFlv1Intra(Bytes packet) {
   HeaderBits bits = BitsFrom(packet, 0);
   if (bits.Bits(17) != 1) return false;
@@ -52,7 +53,7 @@ bool IsFlv1Intra(Bytes packet) {
   return bits.Bits(2) == 0;
 }
 
-// A packet of RealVideo begins with a table of slices.
+// Skips the table of slices with which a packet of RealVideo begins.
 bool IsRv20Intra(Bytes packet) {
   return BitsFrom(packet, 1 + size_t{8} * (packet[0] + 1)).Bits(2) < 2;
 }
@@ -65,8 +66,9 @@ bool IsSvq1Intra(Bytes packet) {
   return packet.size() >= 4 && bits.Bits(2) == 0;
 }
 
-// The first decision of the range coder of FFV1 and Snow, whose state is even
-// at first (RFC 9043, section 3.8.1).
+// Returns the keyframe flag of FFV1 and Snow, which is the first bit of the
+// range coder. Its two values are equally likely, so a comparison with the
+// middle of the range decodes the flag (RFC 9043, section 3.8.1).
 bool IsKeyOfRangeCoder(Bytes packet) {
   constexpr unsigned kEven = 0x7f80;
   return packet.size() >= 2 && AV_RB16(packet.data()) >= kEven;
@@ -98,16 +100,16 @@ CodecAccess AccessOf(int codec) {
     case AV_CODEC_ID_WMV2:
     case AV_CODEC_ID_ZMBV:
       return CodecAccess::kBits;
-    // With overlapped motion compensation, libavcodec takes the vectors of what
-    // was decoded before an intra picture for the picture's own.
+    // With overlapped motion compensation, libavcodec uses the motion vectors
+    // of the previous picture for an intra picture.
     case AV_CODEC_ID_H263:
     case AV_CODEC_ID_H263P:
     case AV_CODEC_ID_RV10:
       return CodecAccess::kFirst;
-    // Intra coded, but packets repeat or take over something of earlier ones:
-    // coefficients of the picture before (CineForm), a whole picture (FIC,
-    // Lagarith), a tile of a larger picture (SMV), tables at other places than
-    // those that CarriedState reads (MJPEG-B).
+    // These are intra coded, but packets repeat or use parts of earlier
+    // packets: coefficients of the picture before (CineForm), a whole picture
+    // (FIC, Lagarith), a tile of a larger picture (SMV), or tables at places
+    // that CarriedState does not read (MJPEG-B).
     case AV_CODEC_ID_CFHD:
     case AV_CODEC_ID_FIC:
     case AV_CODEC_ID_LAGARITH:
@@ -143,7 +145,7 @@ bool IsIntraByItsBits(int codec, Bytes packet) {
     case AV_CODEC_ID_MSMPEG4V2:
     case AV_CODEC_ID_MSMPEG4V3:
     case AV_CODEC_ID_WMV1:
-      return (packet[0] & 0xc0) == 0;
+      return (packet[0] & 0xc0) == 0;  // the type of the picture
     case AV_CODEC_ID_WMV2:
     case AV_CODEC_ID_VP3:
       return (packet[0] & 0x80) == 0;
@@ -152,9 +154,9 @@ bool IsIntraByItsBits(int codec, Bytes packet) {
     case AV_CODEC_ID_SVQ1:
       return IsSvq1Intra(packet);
     case AV_CODEC_ID_THEORA:
-      return (packet[0] & 0xc0) == 0;
+      return (packet[0] & 0xc0) == 0;  // no header, but an intra frame
     case AV_CODEC_ID_ZMBV:
-      return (packet[0] & 1) != 0;
+      return (packet[0] & 1) != 0;  // the keyframe flag
     default:
       return false;
   }

@@ -6,30 +6,28 @@
 
 namespace bulkhead::worker {
 
-// How it is known of a packet that a new decoder, which has the stream's
-// extradata and gets the packets from this one on, gives the pictures of a
-// decoder that began at the first packet.
+// The packets of a codec at which a new decoder may begin. The decoder has the
+// stream's extradata, and its pictures must equal the pictures of a decoder
+// that began at the first packet.
 enum class CodecAccess {
-  kFirst,  // it is known of the first packet only
-  kEach,   // it is true of each packet: all pictures are intra coded
-  kRoles,  // the headers of the packet say it: PacketRole
-  kBits,   // the first bits of the packet say it: IsIntraByItsBits()
+  kFirst,  // only the first packet
+  kEach,   // each packet, since all pictures are intra coded
+  kRoles,  // the packets whose headers say so: PacketRole
+  kBits,   // the packets whose first bits say so: IsIntraByItsBits()
 };
 
-// Returns how it is known of the packets of a codec (AVCodecID). What a
-// container calls a keyframe is no way: containers without an index, raw
-// streams, MP4 without a table of sync samples and several muxers call every
-// packet one.
+// Returns where decoders of a codec (AVCodecID) may begin. The container's
+// keyframe flag cannot be used: containers without an index, raw streams, MP4
+// without a table of sync samples and several muxers set it for every packet.
 CodecAccess AccessOf(int codec);
 
-// Returns whether a decoder of the codec that is flushed is as good as a new
-// one where decoding may begin. libavcodec's decoders of old and rare codecs
-// know no flush.
+// Returns whether a flush is as good as a new decoder at packets where decoding
+// may begin: both give the same pictures. Returns false for old and rare
+// codecs, whose decoders in libavcodec do not implement a flush.
 bool FlushSuffices(int codec);
 
-// Returns whether the first bits of a packet of a codec with kBits say that its
-// picture refers to no earlier one, and that no later picture refers to one
-// before it.
+// Returns whether the first bits of a packet, whose codec has kBits, say that
+// no picture from this one on refers to an earlier picture.
 bool IsIntraByItsBits(int codec, std::span<const uint8_t> packet_untrusted);
 
 }  // namespace bulkhead::worker

@@ -5,7 +5,7 @@
 
 namespace bulkhead::worker {
 
-// The names of libavformat's demuxers that are treated apart from others.
+// The names of libavformat's demuxers that get special treatment.
 inline constexpr std::string_view kMp4 = "mov,mp4,m4a,3gp,3g2,mj2";
 inline constexpr std::string_view kMatroska = "matroska,webm";
 

@@ -15,10 +15,11 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// A file has few chunks at the top, and few before its samples.
+// The most chunks that are read. Real files have few at the top level and few
+// before the samples.
 constexpr int kMostChunks = 1024;
-// Programs that cannot seek back write the largest number, or the largest with
-// a sign, less what is before it.
+// The least size that means "unknown". Programs that cannot seek back write the
+// largest signed or unsigned number, less the bytes before the chunk.
 constexpr int64_t kLeastUnknown = 0x7fff0000;
 
 struct Chunk {
@@ -52,7 +53,7 @@ DeclaredLength OfAvi(MediaBytes bytes, int64_t size) {
 
 DeclaredLength OfWav(MediaBytes bytes) {
   constexpr int64_t kFirstChunk = 12;
-  int64_t large_size = 0;  // of RF64, whose samples are longer than 4 GiB
+  int64_t large_size = 0;  // RF64: the bytes of samples, which exceed 4 GiB
   int64_t at = kFirstChunk;
   for (int i = 0; i < kMostChunks; ++i) {
     const auto chunk = ChunkAt(bytes, at);
@@ -67,7 +68,8 @@ DeclaredLength OfWav(MediaBytes bytes) {
       }
       return {.bytes = at + samples, .sample_bytes = samples};
     }
-    // The size of the file in 8 bytes comes first.
+    // The chunk has the size of the file in 8 bytes, then the size of the
+    // samples.
     std::array<uint8_t, 16> sizes;
     if (chunk->Is("ds64") && bytes.ReadAt(at, sizes) == ssize_t{sizes.size()}) {
       large_size = static_cast<int64_t>(AV_RL64(sizes.data() + 8));
@@ -77,10 +79,10 @@ DeclaredLength OfWav(MediaBytes bytes) {
   return {};
 }
 
-// Reads a number of EBML, whose first byte states its length by its leading
-// zeroes (RFC 8794, section 4). Returns -1 if there is none, and for one of
-// which all bits are set ("unknown"). `keeps_marker`: the marker belongs to the
-// number.
+// Reads a number of EBML and moves `at` after it. The leading zeroes of the
+// first byte state the length (RFC 8794, section 4). Returns -1 if there is no
+// number, and for a number with all bits set ("unknown"). `keeps_marker` says
+// whether the 1 bit after the leading zeroes is part of the number.
 int64_t EbmlNumber(MediaBytes bytes, int64_t& at, bool keeps_marker) {
   std::array<uint8_t, 8> number{};
   if (bytes.ReadAt(at, std::span(number).first(1)) != 1) return -1;

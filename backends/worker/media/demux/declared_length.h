@@ -8,21 +8,24 @@
 
 namespace bulkhead::worker {
 
-// How long a file is according to its own header, where libavformat does not
-// say so. It knows the lists of MP4 and the counts of AVI and FLAC, but not
-// whether the bytes that they need are there.
+// The length of a file according to its own header. If the file is shorter, it
+// was cut off. libavformat reports other signs of a cut (the packet lists of
+// MP4, the counts of AVI and FLAC), but not these lengths.
 struct DeclaredLength {
-  // The size of the file; 0 if the header does not say. Sizes that stand for
-  // "unknown", as a program that cannot seek back writes them, say nothing.
+  // The size of the file; 0 if the header does not say. Programs that write to
+  // a pipe cannot fill in the size later, and write a value that stands for
+  // "unknown"; such a size counts as 0.
   int64_t bytes = 0;
-  // WAV: the bytes of samples.
+  // WAV: the number of bytes of samples.
   int64_t sample_bytes = 0;
 };
 
-// Reads the length of Matroska and WebM (the size of the segment), AVI (the
-// sizes of the RIFF chunks at the top) and WAV, RF64 (the chunk with the
-// samples). `container` is the name of libavformat's demuxer. The file is
-// hostile: reads a bounded number of headers.
+// Reads the length that the header of a file declares:
+//   Matroska, WebM: the end of the segment;
+//   AVI: the sum of the RIFF chunks at the top level;
+//   WAV, RF64: the end of the chunk with the samples.
+// `container` is the name of libavformat's demuxer, `size` the true size of the
+// file. The file is hostile: reads a bounded number of headers.
 DeclaredLength ReadDeclaredLength(std::string_view container, MediaBytes bytes,
                                   int64_t size);
 

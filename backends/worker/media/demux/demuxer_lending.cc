@@ -15,8 +15,8 @@ extern "C" {
 namespace bulkhead::worker {
 
 std::unique_ptr<Demuxer> Demuxer::Lend() {
-  // Other containers add to their index while they are read. What has become of
-  // a file that has changed, only opening it again shows.
+  // Other containers than MP4 add to their index while they are read. A file
+  // with a read error, or that shrank, must be opened again.
   if (facts_.container != kMp4 || stream_ == nullptr || packet_is_pending_ ||
       packets_before_lending_ || !kept_.has_all() || file_->read_error() != 0 ||
       file_->shrank()) {
@@ -38,11 +38,11 @@ std::unique_ptr<Demuxer> Demuxer::Lend() {
 }
 
 void Demuxer::TakeBack(std::unique_ptr<Demuxer> borrower) {
-  // What failed there has to be found here at its place, by an open file of its
-  // own.
+  // After a failed read the file is not taken back, so that this demuxer opens
+  // it again and meets the failure at the same packet.
   if (borrower->file_->read_error() != 0 || borrower->shrank()) return;
-  // The index has grown by fragments that were read, and a seek would go
-  // elsewhere.
+  // If fragments that were read have made the index grow, a seek could arrive
+  // at another packet.
   if (avformat_index_get_entries_count(borrower->stream_) !=
       entries_before_lending_) {
     return;
@@ -50,7 +50,7 @@ void Demuxer::TakeBack(std::unique_ptr<Demuxer> borrower) {
   file_ = std::move(borrower->file_);
   format_ = std::exchange(borrower->format_, nullptr);
   stream_ = std::exchange(borrower->stream_, nullptr);
-  // Reading may have replaced the memory that they point to.
+  // Reading may have replaced the memory that the parameters point to.
   parameters_ = libav_format::ParametersOf(*stream_, &stream_side_data_);
 }
 

@@ -17,8 +17,8 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// A seek that lands after its target is repeated at most this often, each time
-// twice as far before the target. Then decoding starts at the beginning.
+// The most attempts of a seek, each twice as far before the target as the one
+// before. After them decoding starts at the beginning.
 constexpr int kMostSeeks = 6;
 
 // Returns an upper bound of the time at which the picture of `packet` is shown.
@@ -47,7 +47,9 @@ ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
 
 ipc::Expected<void> Demuxer::SeekToPacket(const PacketMark& mark) {
   return SeekTo(mark.timestamp, [this, &mark](bool* passed) {
-    // A picture that is decoded after the wanted one may be shown before it.
+    // A seek farther back helps only if the seek arrived after the wanted
+    // packet. The timestamps do not say so, since a picture that is decoded
+    // after the wanted one may be shown before it, so the positions are used.
     *passed = *passed || packet_.position < 0 || mark.position < 0 ||
               packet_.position <= mark.position;
     return entry() == mark.timestamp && packet_.position == mark.position &&
@@ -64,6 +66,7 @@ ipc::Expected<void> Demuxer::SeekTo(int64_t timestamp,
   packets_before_lending_.reset();
   last_dts_ = BULKHEAD_NO_TIMESTAMP;
   const AVRational base = stream_->time_base;
+  // In ticks of the time base.
   const int64_t second =
       base.num > 0 ? std::max<int64_t>(base.den / base.num, 1) : 1;
   int64_t target = timestamp;
@@ -79,8 +82,9 @@ ipc::Expected<void> Demuxer::SeekTo(int64_t timestamp,
                            AvErrorText(result) + "; read from the beginning");
     }
     if (result < 0) break;
-    // A seek may end up at any packet (transport streams are sought by time,
-    // not by keyframe), so this looks for the wanted one not after `timestamp`.
+    // A seek may arrive at any packet: in transport streams it goes by time,
+    // not by keyframe. So packets are read until the wanted one, or until a
+    // packet after `timestamp`.
     while (NextAvPacket()) {
       const int64_t latest =
           LatestTimestamp(*av_packet_, stream_->codecpar->video_delay);
@@ -88,8 +92,7 @@ ipc::Expected<void> Demuxer::SeekTo(int64_t timestamp,
       packet_ = libav_format::PacketOf(*av_packet_, &packet_side_data_);
       if (!is_wanted(&passed)) continue;
       packet_is_pending_ = true;
-      // Reading packets may have replaced the memory that the parameters of the
-      // stream point to.
+      // Reading may have replaced the memory that the parameters point to.
       parameters_ = libav_format::ParametersOf(*stream_, &stream_side_data_);
       return {};
     }

@@ -10,16 +10,17 @@ struct AVStream;
 
 namespace bulkhead::worker {
 
-// The way to display the pictures of a video stream, as the header of the
-// stream describes it.
+// The size, orientation and aspect of displayed pictures, as the header of a
+// video stream declares them.
 struct Display {
   // The size after rotation; 0 where only the bitstream declares the size.
   uint32_t width = 0;
   uint32_t height = 0;
   Orientation orientation;
-  bulkhead_rational sample_aspect_ratio{};  // aspect after rotation
+  bulkhead_rational sample_aspect_ratio{};  // of the pixels after rotation
 };
 
+// Returns how the pictures of a video stream are displayed.
 Display DisplayOf(const AVStream& stream);
 
 // Returns the nine numbers of the stream's display matrix, or null if the

@@ -12,8 +12,8 @@ namespace bulkhead::worker {
 
 class Demuxer;
 
-// Takes one part of an index. A failure ends the scan, and ScanIndex returns
-// it.
+// Takes one part of an index. If it fails, ScanIndex stops and returns the
+// failure.
 using IndexSink =
     std::function<ipc::Expected<void>(std::span<const ipc::IndexEntry>)>;
 
@@ -21,15 +21,16 @@ using IndexSink =
 inline constexpr uint64_t kMostIndexEntries = uint64_t{16} << 20;
 
 // Builds the index of frames: reads every packet from the beginning without
-// decoding, and passes an entry for each frame that will be shown to `sink`, in
-// demuxing order, at most `chunk_entries` at a time. Leaves out packets that
-// the container marks as hidden (edit lists) and packets that show nothing
-// (packet_inspector.h). Points of access (access_points.h) have a check. A
-// packet without a presentation timestamp gets its decoding timestamp instead,
-// or one of MPEG the time that follows from it (IndexEntry::derived).
+// decoding, and makes an entry for each packet whose frame will be shown. Gives
+// the entries to `sink` in demuxing order, at most `chunk_entries` at a time.
+// Leaves out packets that the container marks as hidden (edit lists) and
+// packets that show nothing (packet_inspector.h). Entries of points of access
+// (access_points.h) have a check. If a packet has no presentation timestamp,
+// its entry gets the decoding timestamp, or, for MPEG, the presentation time
+// that follows from the decoding timestamps (IndexEntry::derived).
 //
 // Leaves the demuxer at the end of the stream. Fails with kResourceExhausted
-// beyond kMostIndexEntries.
+// for more than kMostIndexEntries entries.
 ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
                               const IndexSink& sink);
 

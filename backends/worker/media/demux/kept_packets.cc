@@ -8,8 +8,8 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// A decoder takes one packet for its first picture, one for each of 16 pictures
-// that it reorders, and one for each of its threads.
+// Before its first picture a decoder takes one packet, one for each of up to 16
+// pictures that it reorders, and one for each of its threads.
 constexpr uint64_t kMost = 32;
 constexpr size_t kMostBytes = 8 << 20;
 

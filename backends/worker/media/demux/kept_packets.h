@@ -10,8 +10,9 @@ struct AVPacket;
 
 namespace bulkhead::worker {
 
-// The packets that were read of a stream since its beginning, as long as they
-// are few. They let a reading begin anew without the file being opened again.
+// Keeps the packets that were read from a stream since its beginning, as long
+// as they are few. With them, the stream can be read from its beginning again
+// without opening the file again.
 //
 //     kept.Keep(*packet);                 // after each packet that was read
 //     if (kept.has_all()) while (kept.TakeNext(packet)) Use(*packet);
@@ -19,17 +20,18 @@ namespace bulkhead::worker {
 // Shares the memory of the packets. Used by one thread.
 class KeptPackets {
  public:
-  // Keeps `packet`, which must not have been taken from here. Gives up all
-  // packets once there are too many.
+  // Keeps `packet`, which must not come from TakeNext. Once there are too many
+  // packets, gives up all of them.
   void Keep(const AVPacket& packet);
-  // Gives up all packets: what is read next is not the beginning.
+  // Drops all packets, and keeps none from now on. Call this when a packet is
+  // skipped, for example by a seek.
   void GiveUp();
-  // Returns whether all packets since the beginning are here, or were.
+  // Returns whether every packet since the beginning was kept.
   bool has_all() const { return has_all_; }
-  // Returns how many were kept.
+  // Returns how many packets were kept, including those taken since.
   uint64_t count() const { return count_; }
-  // Moves the first packet that is left to `packet`. Returns false if there is
-  // none.
+  // Moves the first packet that is left to `packet`. Returns false if no packet
+  // is left.
   bool TakeNext(AVPacket* packet);
 
  private:
@@ -38,7 +40,7 @@ class KeptPackets {
   };
 
   std::deque<std::unique_ptr<AVPacket, Free>> packets_;
-  size_t bytes_ = 0;
+  size_t bytes_ = 0;  // of all packets that were kept
   uint64_t count_ = 0;
   bool has_all_ = true;
 };

@@ -19,7 +19,7 @@ ssize_t MediaBytes::ReadAt(int64_t offset, std::span<uint8_t> out) const {
       if (errno == EINTR) continue;
       more = -errno;
     }
-    // The next call fails if some bytes could be read.
+    // After an error, returns the bytes read so far. The next call then fails.
     if (more < 0 && got == 0) return more;
     if (more <= 0) break;
     got += static_cast<size_t>(more);

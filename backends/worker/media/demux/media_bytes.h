@@ -8,7 +8,7 @@
 
 namespace bulkhead::worker {
 
-// A source of the bytes of a media file that has no descriptor.
+// Provides the bytes of a media file for which there is no descriptor.
 class ByteServer {
  public:
   // Reads bytes from `offset` on into `out`, possibly fewer than fit. Returns
@@ -19,17 +19,17 @@ class ByteServer {
   ~ByteServer() = default;
 };
 
-// The place of a media file's bytes: a descriptor or a server, both borrowed. A
+// A readable media file: a borrowed descriptor or a borrowed ByteServer. A
 // value type. Used by one thread.
 class MediaBytes {
  public:
   MediaBytes(int fd) : fd_(fd) {}  // NOLINT: implicit
   explicit MediaBytes(ByteServer& server) : server_(&server) {}
 
-  // Reads as many bytes from `offset` on as `out` holds, fewer at the end of
-  // the file. Returns their number, or a negated errno. Does not move the
-  // descriptor's offset: the descriptor came over a socket and shares its
-  // offset with other processes.
+  // Fills `out` with the bytes from `offset` on. Reads fewer bytes at the end
+  // of the file or before an error. Returns their number, or a negated errno if
+  // there are none because of an error. Does not move the descriptor's offset,
+  // which is shared with the process that has passed the descriptor.
   ssize_t ReadAt(int64_t offset, std::span<uint8_t> out) const;
 
  private:

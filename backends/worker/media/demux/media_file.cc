@@ -27,13 +27,13 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// A demuxer may answer EAGAIN. One that answers it for ever, which a hostile
-// file can cause, is taken to be at the end.
+// The most times that a demuxer may answer EAGAIN in a row. A hostile file can
+// make a demuxer do so for ever; the file is then taken to be at its end.
 constexpr int kMostRetries = 1 << 20;
 
 // Returns true for a container without media of its own: a playlist, a
-// manifest, a script or the description of a broadcast. Its demuxer fails with
-// any error where it can open nothing, so it is not even run.
+// manifest, a script or the description of a broadcast. Its demuxer is not run,
+// since its error would not show why it can open nothing.
 bool OnlyRefers(const AVInputFormat& container) {
   static constexpr std::array<std::string_view, 10> kNames = {
       "avisynth", "concat", "dash", "hls",         "imf",
@@ -47,7 +47,7 @@ struct FreePacket {
 };
 using PacketPtr = std::unique_ptr<AVPacket, FreePacket>;
 
-// Longer first packets are not looked for.
+// The most bytes that are read to find the first packets.
 constexpr int64_t kMostFirstBytes = 4 << 20;
 
 }  // namespace
@@ -64,6 +64,7 @@ ipc::Expected<std::unique_ptr<MediaFile>> MediaFile::Open(
   std::unique_ptr<MediaFile> file(new MediaFile(name, max_streams, allowed));
   IPC_TRY(file->OpenHeader(bytes, size, 0));
   if (allowed.codecs) {
+    // Finds streams that are not allowed before a parser runs on them.
     MediaFile unparsed(name, max_streams, allowed);
     IPC_TRY(unparsed.OpenHeader(bytes, size,
                                 AVFMT_FLAG_NOPARSE | AVFMT_FLAG_NOFILLIN));
@@ -106,8 +107,8 @@ ipc::Expected<void> MediaFile::OpenHeader(MediaBytes bytes, int64_t size,
   // every read and after the header, and gets a message of its own.
   format_->max_streams = INT_MAX;
 
-  // libavformat does not say which container it refuses or cannot open, so this
-  // asks as it does.
+  // libavformat does not say which container it refuses or cannot open, so the
+  // container is found here first, in the same way as in avformat_open_input.
   const AVInputFormat* container = nullptr;
   const int found =
       av_probe_input_buffer2(format_->pb, &container, name_.c_str(), format_, 0,
@@ -141,8 +142,8 @@ std::vector<PacketPlace> MediaFile::FirstPackets(MediaBytes bytes,
   if (container == kMp4) return PlacesInTables(*format_);
   std::vector<PacketPlace> places;
   if (container != kMatroska) return places;
-  // Only reading finds packets here, and what is read of a file is no longer
-  // there for libavformat to probe.
+  // Matroska has no table of packets, so they must be read. Another MediaFile
+  // reads them, since libavformat must still get them when it probes this one.
   MediaFile other(name_, max_streams_, allowed_);
   const PacketPtr packet(av_packet_alloc());
   if (packet == nullptr || !other.OpenHeader(bytes, size, 0)) return places;
@@ -165,7 +166,8 @@ int MediaFile::FindStreamInfo(MediaBytes bytes, int64_t size) {
   first_packets_ = FirstPackets(bytes, size);
   auto ranges = PictureDataOf(*format_, first_packets_, bytes, size);
   if (ranges.empty()) return avformat_find_stream_info(format_, nullptr);
-  // A decoder would otherwise paint over the slices that break off.
+  // Switches error concealment off: decoders would spend time to fill in the
+  // slices that break off.
   std::vector<AVDictionary*> options(format_->nb_streams);
   for (AVDictionary*& option : options) av_dict_set(&option, "ec", "0", 0);
   source_->Hide(std::move(ranges));
@@ -225,6 +227,7 @@ bool MediaFile::ReadPacket(AVPacket* packet) {
 bool MediaFile::Mend(AVPacket& packet) const {
   if (first_packets_.empty() || packet.pos < 0) return true;
   int64_t begin = packet.pos;
+  // In Matroska, packet.pos is the place of the block around the packet.
   if (std::string_view(format_->iformat->name) == kMatroska) {
     const auto place = std::find_if(
         first_packets_.begin(), first_packets_.end(),
@@ -261,7 +264,7 @@ ipc::Error MediaFile::Reference(const std::string& what) const {
 }
 
 ipc::Error MediaFile::OpenFailure(int av_error) {
-  if (auto few = CheckStreams(); !few) return std::move(few).error();
+  if (auto ok = CheckStreams(); !ok) return std::move(ok).error();
   if (source_->read_error() != 0) {
     return ipc::FailErrno(ipc::Code::kBadInput, "it cannot be read",
                           source_->read_error())
@@ -273,7 +276,8 @@ ipc::Error MediaFile::OpenFailure(int av_error) {
   if (av_error == AVERROR(ENOMEM)) {
     return {ipc::Code::kResourceExhausted, text + ": " + says};
   }
-  // FFmpeg's words may speak of arguments or of devices, though it is the file.
+  // The message says that the file is at fault, since FFmpeg's text may speak
+  // of arguments or devices.
   return {ipc::Code::kBadInput,
           text +
               ": it is of no kind that FFmpeg knows, or its header is damaged "

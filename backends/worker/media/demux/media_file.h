@@ -28,22 +28,26 @@ class MediaSource;
 // attempts to open them are refused. All contents of the file are hostile,
 // which is why this code runs in the sandbox. Used by one thread.
 //
-// A container that is not allowed, or that has no media of its own but refers
-// to other files, is refused before its demuxer runs. A stream that is not
-// allowed is neither parsed nor decoded. One that the header declares is set
-// aside: its packets are discarded. One that shows itself only among the
-// packets refuses the file. To find it before any parser runs, the file is
-// first looked through without parsers, as far as libavformat will probe it.
-// One that appears even later ends the reading, when libavformat has at most 32
-// KiB of the file read ahead.
+// Two kinds of containers are refused before their demuxers run: those that are
+// not allowed, and those without media of their own, which only refer to other
+// files. A stream that is not allowed is neither parsed nor decoded:
+//   - If the header declares the stream, it is *set aside*: its packets are
+//     discarded.
+//   - If the stream first appears among the packets that libavformat probes,
+//     the file is refused. To find such a stream before any parser runs, Open
+//     first reads these packets without parsers.
+//   - If the stream first appears after these packets, reading ends there.
+//     libavformat has then read at most 32 KiB of the file ahead.
 //
-// Failures: kBadInput for a file that is no media, kUnsupported for a playlist
-// of other files and for what is not allowed, kResourceExhausted without memory
-// or for too many streams.
+// Failures:
+//   kBadInput: the file is no media, or cannot be read;
+//   kUnsupported: it is a playlist of other files, or media that is not
+//     allowed;
+//   kResourceExhausted: memory is short, or there are too many streams.
 class MediaFile {
  public:
-  // `name` is a base name. Its extension decides between demuxers where the
-  // bytes do not.
+  // `size` is in bytes. `name` is a base name; its extension chooses the
+  // demuxer if the bytes fit several.
   static ipc::Expected<std::unique_ptr<MediaFile>> Open(
       MediaBytes bytes, int64_t size, std::string_view name,
       uint32_t max_streams, const AllowedMedia& allowed = {});
@@ -56,27 +60,29 @@ class MediaFile {
   AVFormatContext* format() const { return format_; }
   const std::string& name() const { return name_; }
   // Reads the next packet, of any stream, into `packet`. Returns false at the
-  // end, after a failed read and beyond a limit; read_error(), CheckStreams()
-  // and stop_error() tell these cases apart.
+  // end and in three other cases: a failed read (read_error()), a stream that
+  // is not allowed or exceeds the limit (CheckStreams()), and another error
+  // (stop_error()).
   bool ReadPacket(AVPacket* packet);
-  // Returns libavformat's text for the error with which it stopped reading
-  // packets; empty if it has not, or is at the end of the file.
+  // Returns libavformat's text for the error with which the last ReadPacket
+  // ended; empty if it read a packet or reached the end of the file.
   const std::string& stop_error() const { return stop_error_; }
 
   // Returns the errno of the first read that failed, or 0.
   int read_error() const;
-  // Returns true if the file turned out to be shorter than it was at opening.
+  // Returns true if the file was found to be shorter than `size` of Open.
   bool shrank() const;
   // Returns whether picture data was hidden from libavformat's probing
   // (picture_data.h).
   bool hid_picture_data() const;
+  // Returns whether libavformat tried to open another file.
   bool refers_to_others() const { return refused_references_ > 0; }
-  // Fails once the file has more streams than allowed, or one of a codec that
-  // refuses the file. Some containers reveal streams only while packets are
-  // read, so call this again when reading stops: from the first such stream on,
-  // all of libavformat's reads fail.
+  // Fails if the file has more streams than allowed, or a stream that is
+  // neither allowed nor set aside. Some containers reveal streams only while
+  // packets are read, and all further reads of libavformat then fail. So call
+  // this again when reading stops.
   ipc::Expected<void> CheckStreams();
-  // Fails for a stream that must not be decoded.
+  // Fails with kUnsupported if the codec of `stream` is not allowed.
   ipc::Expected<void> CheckCodec(const AVStream& stream) const {
     return allowed_.Check(stream);
   }
@@ -85,31 +91,36 @@ class MediaFile {
   MediaFile(std::string_view name, uint32_t max_streams,
             const AllowedMedia& allowed);
 
-  // Opens the container, up to the end of its header. `flags` are added to
-  // the context's.
+  // Opens the container, up to the end of its header, with further `flags`
+  // (AVFMT_FLAG_*).
   ipc::Expected<void> OpenHeader(MediaBytes bytes, int64_t size, int flags);
-  // Finds where the packets lie that libavformat will decode to probe the
-  // streams, as far as that is known.
+  // Returns where in the file the packets lie that libavformat will decode to
+  // probe the video streams. The result may lack some.
   std::vector<PacketPlace> FirstPackets(MediaBytes bytes, int64_t size) const;
-  // Completes what the header says of the streams by their first packets, and
-  // keeps libavformat from decoding whole pictures for that.
+  // Lets libavformat probe the streams: completes the header's description of
+  // them from their first packets. Hides picture data meanwhile, so that
+  // libavformat does not decode whole pictures. Returns the result of
+  // avformat_find_stream_info.
   int FindStreamInfo(MediaBytes bytes, int64_t size);
-  // Gives the packet the bytes that were hidden when it was read. Returns false
-  // if they cannot be read any more.
+  // Replaces the bytes of the packet that were hidden when it was read. Returns
+  // false if the bytes can no longer be read.
   bool Mend(AVPacket& packet) const;
   // Reads as many packets as libavformat will read to probe the streams.
   // Fails for a stream that is not allowed.
   ipc::Expected<void> LookThrough();
 
+  // Counts and refuses an attempt of libavformat to open another file.
   static int RefuseToOpen(AVFormatContext* context, AVIOContext** io,
                           const char* url, int flags, void* options);
 
-  // Returns false once the file has too many streams, or one that is not
-  // allowed and not set aside.
+  // Returns false once the file has too many streams, or a stream that is
+  // neither allowed nor set aside.
   bool MayReadOn();
+  // Returns the reason why the file cannot be opened. `av_error` is the error
+  // that libavformat returned.
   ipc::Error OpenFailure(int av_error);
-  // Returns the error for a file that refers to others. `what` says what the
-  // file is, up to the word "which"; it may be empty.
+  // Returns the error for a file that refers to others. `what` is empty, or
+  // describes the file and ends with the word "which".
   ipc::Error Reference(const std::string& what) const;
 
   const std::string name_;
@@ -117,7 +128,7 @@ class MediaFile {
   const AllowedMedia allowed_;
   bool too_many_streams_ = false;
   bool header_is_read_ = false;
-  std::vector<bool> set_aside_;  // of the streams that the header declares
+  std::vector<bool> set_aside_;  // for each stream that the header declares
   const AVStream* refused_stream_ = nullptr;
   std::unique_ptr<MediaSource> source_;
   // The packets whose bytes were hidden while the streams were probed.

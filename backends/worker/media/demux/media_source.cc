@@ -15,12 +15,12 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// The size that libavformat's own file protocol uses. The size of reads decides
-// which packets some probes see, so another one could change the result.
+// The buffer size of libavformat's own file protocol. Another size could change
+// the result, since the size of reads decides which packets some probes see.
 constexpr int kBufferBytes = 32768;
 
-// Returns the bytes that are in both ranges; `end` is not above `begin` if
-// there are none.
+// Returns the bytes that are in both ranges. If there are none, `end` is not
+// above `begin`.
 ByteRange Intersection(ByteRange a, ByteRange b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
@@ -69,6 +69,7 @@ int MediaSource::Read(void* self, uint8_t* buffer, int bytes) {
   const int got = source->ReadBytes(source->offset_, {buffer, wanted});
   if (got <= 0) return got < 0 ? got : AVERROR_EOF;
   if (source->hides_) {
+    // Overwrites the bytes of hidden ranges.
     const ByteRange read{source->offset_, source->offset_ + got};
     for (const ByteRange& range : source->ranges_) {
       const ByteRange both = Intersection(range, read);
@@ -91,7 +92,8 @@ void MediaSource::Unhide() {
   hides_ = false;
   const int64_t position = avio_tell(context_);
   if (position < 0) return;
-  // A seek would find the position in the buffer and keep its bytes.
+  // Empties the buffer by hand, since a seek to a position in the buffer would
+  // keep its bytes.
   context_->buf_ptr = context_->buffer;
   context_->buf_end = context_->buffer;
   context_->pos = position;

@@ -18,19 +18,19 @@ namespace bulkhead::worker {
 
 // Passes the bytes of one media file to libavformat.
 //
-// Can hide ranges of the file for a while: libavformat then reads 0xff in their
-// place (picture_data.h says what for). Its packets that it read meanwhile
-// have to be mended with ReadHidden.
+// Can hide ranges of the file for a while: libavformat then reads bytes of 0xff
+// in their place (picture_data.h says why). Packets that libavformat reads
+// while ranges are hidden must be repaired with ReadHidden.
 //
-// Keeps an offset of its own. The host passes the size, since the sandbox makes
-// fstat fail; a file that is shorter than that simply ends early.
+// Keeps a read offset of its own. The size comes from the host, since the
+// sandbox makes fstat fail. A file that is shorter than this size ends early.
 //
-// Used by one thread. libavformat cannot tell a failed read from the end of the
-// file; read_error() can.
+// Used by one thread. For libavformat, a failed read looks like the end of the
+// file; read_error() and shrank() show the difference.
 class MediaSource {
  public:
-  // `size` is in bytes. Calls `may_read` before each read; the read fails if
-  // the answer is false. Fails with kInternal when memory is short.
+  // `size` is in bytes. Before each read, `may_read` is called; the read fails
+  // if it returns false. Fails with kInternal when memory is short.
   static ipc::Expected<std::unique_ptr<MediaSource>> Create(
       MediaBytes bytes, int64_t size, std::function<bool()> may_read);
 
@@ -40,19 +40,19 @@ class MediaSource {
 
   // Hides the ranges until Unhide. They must not overlap.
   void Hide(std::vector<ByteRange> ranges);
-  // Shows the whole file from the next read on. What libavformat has read ahead
-  // is read again.
+  // Shows the whole file from the next read on. libavformat's read-ahead buffer
+  // is dropped, so its bytes are read again.
   void Unhide();
-  // Returns whether the last Hide hid anything.
+  // Returns whether the last Hide hid any bytes, also after Unhide.
   bool has_hidden() const { return !ranges_.empty(); }
-  // Returns whether it hid any of these bytes.
+  // Returns whether the last Hide hid any of these bytes, also after Unhide.
   bool Hid(ByteRange read) const;
-  // Overwrites `out`, which libavformat has read at `offset`, with the bytes of
-  // the file where some of them were hidden. Returns false if they cannot be
-  // read, as read_error() or shrank() then says.
+  // Repairs `out`, which libavformat has read at `offset`: replaces the bytes
+  // that were hidden by the bytes of the file. Returns false if the file cannot
+  // be read; read_error() or shrank() then says why.
   bool ReadHidden(int64_t offset, std::span<uint8_t> out);
 
-  // Owned by the source.
+  // Returns the context to give to libavformat. Owned by the source.
   AVIOContext* context() { return context_; }
 
   // Returns the errno of the first read that failed, or 0.
@@ -72,9 +72,9 @@ class MediaSource {
   const MediaBytes bytes_;
   const int64_t size_;
   const std::function<bool()> may_read_;
-  std::vector<ByteRange> ranges_;
-  bool hides_ = false;
-  int64_t offset_ = 0;
+  std::vector<ByteRange> ranges_;  // of the last Hide
+  bool hides_ = false;             // true from Hide to Unhide
+  int64_t offset_ = 0;             // where libavformat reads next
   int read_error_ = 0;
   bool shrank_ = false;
   AVIOContext* context_ = nullptr;

@@ -12,8 +12,8 @@ namespace bulkhead::worker {
 Orientation OrientationFromDisplayMatrix(const int32_t* matrix_untrusted) {
   Orientation orientation;
   if (matrix_untrusted == nullptr) return orientation;
-  // NaN for a singular matrix; no comparison below holds then, and the picture
-  // is not turned.
+  // The angle of a singular matrix is NaN. No comparison below holds then, so
+  // the picture is not turned.
   double clockwise = -std::round(av_display_rotation_get(matrix_untrusted));
   clockwise -= 360 * std::floor(clockwise / 360 + 0.9 / 360);
 
@@ -28,8 +28,8 @@ Orientation OrientationFromDisplayMatrix(const int32_t* matrix_untrusted) {
   } else if (is_about(180)) {
     orientation.flip_horizontally = matrix_untrusted[0] < 0;
     orientation.flip_vertically = matrix_untrusted[4] < 0;
-    // The first number is negative at this angle, so there is always a
-    // horizontal flip: a half turn of the picture that is flipped vertically.
+    // At this angle the first number of the matrix is negative, so there is
+    // always a horizontal flip, which equals a vertical flip and a half turn.
     orientation.vertical_flip = !orientation.flip_vertically;
     orientation.degrees = 180;
   } else if (is_about(270)) {

@@ -16,14 +16,15 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
-// Each unit costs a read. Pictures of many slices are small anyway.
+// The most units that are read, since each costs a read. A picture with many
+// slices gains little from hiding.
 constexpr int kMostUnits = 64;
-// The header of a slice with explicit weights for all of its references has
-// some 500 bytes.
+// Enough bytes for any header of a slice. With explicit weights for all of its
+// references it has some 500.
 constexpr int64_t kHeaderBytes = 1024;
 
-// Returns how many bytes the length in front of each unit has; 0 if units have
-// no lengths (ISO/IEC 14496-15, avcC and hvcC).
+// Returns the size in bytes of the length before each unit; 0 if units have no
+// lengths (ISO/IEC 14496-15, avcC and hvcC).
 int LengthBytes(const AVCodecParameters& codec) {
   const bool is_h264 = codec.codec_id == AV_CODEC_ID_H264;
   if (!is_h264 && codec.codec_id != AV_CODEC_ID_HEVC) return 0;
@@ -43,8 +44,8 @@ bool IsSlice(AVCodecID codec, uint8_t first_byte) {
   return type == kFirstH264 || type == kIdrH264;
 }
 
-// Adds the picture data of a packet of units with lengths. Returns how many
-// units it has read.
+// Adds the picture data of a packet whose units stand after their lengths.
+// Returns how many units were read.
 int AddUnits(const AVCodecParameters& codec, ByteRange packet, int most_units,
              MediaBytes bytes, std::vector<ByteRange>& found) {
   const int length_bytes = LengthBytes(codec);
@@ -67,25 +68,25 @@ int AddUnits(const AVCodecParameters& codec, ByteRange packet, int most_units,
   return units;
 }
 
-// Returns whether the packet holds several frames of VP9, of which any may have
-// the headers that matter. The last byte is then the marker of an index (VP9
-// bitstream specification, annex B).
+// Returns whether the packet holds several frames of VP9, whose last byte is
+// the marker of an index (VP9 bitstream specification, annex B). Such packets
+// are not hidden, since any of the frames may have the headers that matter.
 bool IsSuperframe(AVCodecID codec, ByteRange packet, MediaBytes bytes) {
   std::array<uint8_t, 1> last{};
   return codec == AV_CODEC_ID_VP9 &&
          (bytes.ReadAt(packet.end - 1, last) != 1 || (last[0] & 0xe0) == 0xc0);
 }
 
-// The longest number of EBML. It states its length by the leading zeroes of its
-// first byte (RFC 8794, section 4).
+// The bytes of the longest number of EBML. The leading zeroes of the first byte
+// state the length of a number (RFC 8794, section 4).
 constexpr int kLongestNumber = 8;
 
 int LengthOfNumber(uint8_t first_byte) {
   return std::countl_zero(first_byte) + 1;
 }
 
-// Returns whether `head` ends in the element and the size of a block of
-// Matroska that has so many bytes.
+// Returns whether `head` ends with the element id and the size of a block of
+// Matroska, and that size is `bytes`.
 bool EndsInSizeOfBlock(std::span<const uint8_t> head, uint64_t bytes) {
   constexpr uint8_t kSimpleBlock = 0xa3;
   constexpr uint8_t kBlock = 0xa1;
@@ -122,7 +123,7 @@ std::vector<ByteRange> PictureDataOf(const AVFormatContext& format,
                 codec.codec_id == AV_CODEC_ID_VP9) &&
                place.end - place.begin > kHeaderBytes + 1 &&
                !IsSuperframe(codec.codec_id, place, bytes)) {
-      // The last byte says that there is no index.
+      // The last byte stays visible, since it says that there is no index.
       found.push_back({place.begin + kHeaderBytes, place.end - 1});
     }
   }
@@ -154,10 +155,11 @@ std::optional<PacketPlace> PlaceInBlock(const AVPacket& packet,
                                         MediaBytes bytes) {
   constexpr uint8_t kLacing = 0x06;
   constexpr int kTimeBytes = 2;
+  // The most bytes before a block's contents: its element id and its size.
   constexpr int64_t kSizeOfBlock = 1 + kLongestNumber;
   if (packet.pos < kSizeOfBlock || packet.size <= 0) return std::nullopt;
-  // libavformat states the place of a block's contents: the number of the
-  // track, the time, the flags, and the packet (RFC 9559, section 10.1).
+  // packet.pos is the place of the block's contents: the number of the track,
+  // the time, the flags, and the packet (RFC 9559, section 10.1).
   std::vector<uint8_t> block(kSizeOfBlock + kLongestNumber + kTimeBytes + 1 +
                              static_cast<size_t>(packet.size));
   const ssize_t got = bytes.ReadAt(packet.pos - kSizeOfBlock, block);

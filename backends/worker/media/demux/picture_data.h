@@ -16,7 +16,7 @@ namespace bulkhead::worker {
 // The place of a packet's bytes in a file.
 struct PacketPlace {
   int32_t stream = -1;
-  // AVPacket::pos. In Matroska it is the place of the block around the packet.
+  // The packet's AVPacket::pos. In Matroska, the place of the block around it.
   int64_t position = -1;
   ByteRange bytes;
 };
@@ -25,33 +25,34 @@ struct PacketPlace {
 // picture after its headers.
 //
 // avformat_find_stream_info decodes the first packets, up to 20 of them, to
-// learn what their headers say: the pixel format, the colours, the delay by
-// reordering. That decoding is most of the cost of opening a file, and the
-// pictures are thrown away. MediaSource can hide these bytes meanwhile, and a
-// decoder then finds pictures that break off after their headers.
+// learn what their headers say: the pixel format, the colours, the reorder
+// delay. That decoding is most of the cost of opening a file, and the pictures
+// are thrown away. So MediaSource hides the picture data meanwhile, and the
+// decoders find pictures that break off after their headers.
 //
 //     auto places = PlacesInTables(*format);
 //     file.source->Hide(PictureDataOf(*format, places, bytes, size));
 //     avformat_find_stream_info(format, options);
 //     file.source->Unhide();
 //
-// Knows H.264 and HEVC with the lengths of their units, VP8 and VP9. Returns
-// nothing for other codecs, nor for what it does not understand in a packet:
-// those bytes are decoded. The file is hostile; the result is bounded in number
-// and wrong ranges change at most what a hostile file is taken for.
+// Knows VP8, VP9, and H.264 and HEVC with length-prefixed NAL units. Returns no
+// range for other codecs and for packets that it does not understand, so these
+// are decoded as a whole. The file is hostile. The number of ranges is bounded,
+// and wrong ranges only change how a hostile file is described.
 std::vector<ByteRange> PictureDataOf(const AVFormatContext& format,
                                      const std::vector<PacketPlace>& packets,
                                      MediaBytes bytes, int64_t size);
 
-// libavformat decodes no more packets of a stream to learn its delay.
+// The most packets of a stream that libavformat decodes to learn its reorder
+// delay.
 inline constexpr int kMostFirstPackets = 20;
 
-// Returns the places of the first packets of each stream according to the
-// tables of an MP4 file, whose packets have their bytes at `position`.
+// Returns the places of the first packets of each video stream, from the tables
+// of an MP4 file. The bytes of such packets begin at `position`.
 std::vector<PacketPlace> PlacesInTables(AVFormatContext& format);
 
-// Returns the place of a packet of Matroska that lies as a whole in its block;
-// nullopt if it does not (laces, compression).
+// Returns the place of a Matroska packet that is alone in its block, with the
+// same bytes. Returns nullopt for other packets (lacing, compression).
 std::optional<PacketPlace> PlaceInBlock(const AVPacket& packet,
                                         MediaBytes bytes);
 

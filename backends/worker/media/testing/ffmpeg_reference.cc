@@ -28,7 +28,7 @@ namespace bulkhead::worker {
 namespace {
 
 constexpr uint32_t kSlots = 3;
-// Decoders hold some slots as references.
+// The slots for native pictures. Decoders hold some as references.
 constexpr uint32_t kNativeSlots = 16;
 constexpr uint64_t kMostPixels = uint64_t{64} << 20;
 
@@ -47,8 +47,9 @@ std::vector<uint16_t> Undivided(const uint8_t* row, size_t elements) {
   return numbers;
 }
 
-// Returns a hash that ffmpeg prints too, ten times as fast as an MD5. The bytes
-// are in one piece, since libavutil's murmur3 is not the same for several.
+// Returns the murmur3 hash that ffmpeg prints, too; it is ten times as fast as
+// an MD5. All bytes are passed at once, since libavutil's result depends on how
+// the bytes are split.
 std::string HashOf(const std::vector<uint8_t>& bytes) {
   AVHashContext* context = nullptr;
   if (av_hash_alloc(&context, "murmur3") < 0) std::abort();
@@ -225,6 +226,7 @@ std::vector<std::string> FfmpegHashes(const std::string& path,
   if (pipe == nullptr) return hashes;
   char line[512];
   while (std::fgets(line, sizeof(line), pipe) != nullptr) {
+    // The hash is the last of the fields of a line, after the last comma.
     const std::string text(line, std::strcspn(line, "\n"));
     const size_t comma = text.rfind(',');
     if (text.empty() || text[0] == '#' || comma == std::string::npos) continue;

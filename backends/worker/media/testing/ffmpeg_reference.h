@@ -17,6 +17,7 @@ namespace bulkhead::worker {
 // the worker's output for the same file. Hashes recorded on another machine
 // would be useless, since colour conversion differs between CPUs.
 
+// Returns whether the ffmpeg command can be run.
 bool HasFfmpeg();
 
 // Runs `ffmpeg` with these arguments (shell syntax). Returns false if it
@@ -24,23 +25,24 @@ bool HasFfmpeg();
 bool RunFfmpeg(const std::string& arguments);
 
 // Returns the hash (murmur3) of each frame of stream `map` ("0:v:0"), decoded
-// by ffmpeg with one thread, after `filters`, in pixel format `format`; if that
-// is empty, as the decoder makes it, and not turned upright.
+// by ffmpeg with one thread, after `filters`, in pixel format `format`. An
+// empty `format` means frames as the decoder makes them, not turned upright.
 std::vector<std::string> FfmpegHashes(const std::string& path,
                                       const std::string& map,
                                       const std::string& format = "rgb24",
                                       const std::string& filters = "");
 
+// The frames that the worker's code has decoded.
 struct Decoding {
-  std::vector<std::string> hashes;
-  std::vector<int64_t> timestamps;
-  uint64_t delivered_in_place = 0;
+  std::vector<std::string> hashes;  // of each frame, as FfmpegHashes
+  std::vector<int64_t> timestamps;  // of each frame
+  uint64_t delivered_in_place = 0;  // frames that needed no copy
 };
 
 // Decodes a stream with Demuxer, the cpu backend and FrameDelivery into a pool
-// of three slots, of sixteen for native pictures. Floats are hashed as the
-// 16-bit numbers that they were made from; a float that no such number gives is
-// an error.
+// of three slots, or sixteen for native pictures. Floats are hashed as the
+// 16-bit numbers from which they were made. A float that was not made from such
+// a number is an error.
 ipc::Expected<Decoding> DecodeFile(const std::string& path,
                                    int32_t stream_index,
                                    const OutputFormat& format = {});

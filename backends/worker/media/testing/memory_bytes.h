@@ -11,7 +11,7 @@
 
 namespace bulkhead::worker {
 
-// Serves the bytes of a file from memory, for tests of what reads such bytes.
+// Serves the bytes of a file from memory, for tests.
 class MemoryBytes final : public ByteServer {
  public:
   explicit MemoryBytes(std::string bytes) : bytes_(std::move(bytes)) {}

@@ -35,19 +35,22 @@ using Clock = std::chrono::steady_clock;
 
 constexpr char kLoopback[] = "127.0.0.1:";
 
-// A thread of civetweb serves one connection from its first byte to its end,
-// and drops one whose request does not arrive within the time. Its defaults
-// here, two threads and 30 seconds, let two silent connections stop all
-// scrapes. These take a thousand of them within Prometheus' 10 seconds.
+// A thread of civetweb serves a single connection from its first byte to its
+// end, and drops it if the request does not arrive in time. With the defaults,
+// two threads and 30 seconds, two silent connections would block all scrapes.
+// With these values, a thousand silent connections are dropped within the 10
+// seconds that Prometheus waits for a scrape.
 constexpr char kThreads[] = "128";
 constexpr char kRequestTimeoutMs[] = "1000";
-// Connections that were accepted and wait for a thread; with the
-// threads' own they stay below the usual limit of 1,024 descriptors.
+// The number of accepted connections that may wait for a thread. Together with
+// the connections of the threads they stay below the usual limit of 1,024
+// descriptors.
 constexpr char kConnectionQueue[] = "512";
-// The kernel's limit (net.core.somaxconn) bounds it.
+// The kernel lowers this number to net.core.somaxconn.
 constexpr char kListenBacklog[] = "4096";
 
-// Asks all bulkheadds at each scrape, which takes two seconds at most.
+// The source of the metrics. Each scrape, on any thread of the server, asks all
+// bulkheadds, which takes two seconds at most.
 class Applications final : public prometheus::Collectable {
  public:
   std::vector<prometheus::MetricFamily> Collect() const override {
@@ -78,8 +81,8 @@ bool IsAddress(const std::string& text) {
   return ::inet_pton(AF_INET, text.c_str(), &address) == 1;
 }
 
-// Returns the words for an errno of bind() or listen().
-std::string WhyNot(int error) {
+// Returns a text for an errno of bind() or listen(), with advice.
+std::string AdviceFor(int error) {
   switch (error) {
     case EADDRINUSE:
       return "another program listens there, `ss -ltnp` names it; end it or "
@@ -96,8 +99,9 @@ std::string WhyNot(int error) {
   }
 }
 
-// Returns whether the host of a request is this machine by its name or by an
-// address, and no name that a stranger's name server may have resolved to it.
+// Returns whether the Host header of a request is "localhost" or an IP address.
+// Any other name may have been resolved to this machine by a hostile name
+// server.
 bool IsOwnHost(const std::string& host_untrusted) {
   const size_t end = host_untrusted.starts_with('[')
                          ? host_untrusted.find(']') + 1
@@ -106,10 +110,11 @@ bool IsOwnHost(const std::string& host_untrusted) {
   return ::strcasecmp(name.c_str(), "localhost") == 0 || IsAddress(name);
 }
 
-// Answers a request for another host, as a web page makes it whose own host
-// name leads here (DNS rebinding), so that the page cannot read the metrics.
+// Refuses a request whose Host header is another name. A web page whose host
+// name resolves to this machine (DNS rebinding) makes such requests, and could
+// read the metrics otherwise. A callback of civetweb: runs before each request.
 int RefuseOtherHosts(mg_connection* connection) {
-  constexpr int kPasses = 0;  // to the handler of the path
+  constexpr int kPasses = 0;  // Lets civetweb go on with the request.
   constexpr int kMisdirected = 421;
   const char* const host_untrusted = mg_get_header(connection, "Host");
   if (host_untrusted == nullptr || IsOwnHost(host_untrusted)) return kPasses;
@@ -119,14 +124,14 @@ int RefuseOtherHosts(mg_connection* connection) {
   return kMisdirected;
 }
 
-// Returns whether `address`, one of ToServerAddress(), can be reached from this
-// machine alone.
+// Returns whether `address`, a result of ToServerAddress(), can be reached only
+// from this machine.
 bool IsLoopback(const std::string& address) {
   return address.starts_with("127.") || address.starts_with("[::1]");
 }
 
-// Listens as the server will, and stops, since civetweb does not say why it
-// cannot. `address` is one of ToServerAddress().
+// Listens on `address`, a result of ToServerAddress(), and stops again.
+// civetweb does not report why it cannot listen; this function does.
 Status TryToListen(const std::string& address) {
   const size_t colon = address.rfind(':');
   const auto port =
@@ -156,7 +161,7 @@ Status TryToListen(const std::string& address) {
     return Status();
   }
   return Status(Code::kInvalidArgument,
-                "cannot listen on " + address + ": " + WhyNot(errno));
+                "cannot listen on " + address + ": " + AdviceFor(errno));
 }
 
 }  // namespace
@@ -180,14 +185,14 @@ Status ServeMetrics(const std::string& address) {
   ::sigemptyset(&ending);
   ::sigaddset(&ending, SIGINT);
   ::sigaddset(&ending, SIGTERM);
-  // The threads of the server inherit the mask, so that the signal stays for
-  // sigwait().
+  // The threads of the server inherit the mask, so that only sigwait() below
+  // gets the signals.
   ::pthread_sigmask(SIG_BLOCK, &ending, nullptr);
   const auto applications = std::make_shared<Applications>();
-  // prometheus-cpp throws where it cannot listen.
   std::optional<prometheus::Exposer> exposer;
   CivetCallbacks callbacks;
-  // Others ask an address of the network by names that only they know.
+  // An address of the network may have any number of legitimate names, so that
+  // Host headers are checked on the loopback interface only.
   if (IsLoopback(address)) callbacks.begin_request = RefuseOtherHosts;
   try {
     exposer.emplace(
@@ -198,11 +203,12 @@ Status ServeMetrics(const std::string& address) {
                                  kListenBacklog, "enable_keep_alive", "no"},
         &callbacks);
   } catch (const std::exception& error) {
+    // prometheus-cpp throws if it cannot listen.
     return Status(Code::kInvalidArgument,
                   "cannot listen on " + address + ": " + error.what());
   }
   exposer->RegisterCollectable(applications);
-  // Port 0 stands for a port that the kernel chooses.
+  // For port 0 the kernel has chosen a port, which is printed here.
   Say("serving http://" + address.substr(0, address.rfind(':') + 1) +
       std::to_string(exposer->GetListeningPorts().front()) + "/metrics");
   int signal = 0;

@@ -7,19 +7,19 @@
 
 namespace bulkhead::cli {
 
-// Returns `text` as the address of a server, with a port: "127.0.0.1:9464".
-// Takes an IPv4 or bracketed IPv6 address with a port, or a port alone, which
-// is one of the loopback interface. kInvalidArgument for anything else.
+// Parses the address of a server: "127.0.0.1:9464", "[::1]:9464", or "9464",
+// which means this port of the loopback interface. Returns kInvalidArgument for
+// anything else.
 Result<std::string> ToServerAddress(const std::string& text);
 
-// Serves the metrics on `address`, as http://ADDRESS/metrics, until SIGTERM or
-// SIGINT arrives, and asks all bulkheadds anew at each scrape. Connections
-// are served by threads of civetweb, which prometheus-cpp has; one that sends
-// no whole request within a second is dropped. On an address of the loopback
-// interface, a request that names another host than localhost or an address is
-// refused: it comes from a web page that was made to look like one from here.
-// Call it once, before the process has any thread. kInvalidArgument if it
-// cannot listen there.
+// Serves the metrics at http://ADDRESS/metrics until SIGTERM or SIGINT arrives.
+// Each scrape asks all bulkheadds again. Threads of civetweb, which is part of
+// prometheus-cpp, serve the connections, and drop a connection that sends no
+// complete request within a second. On a loopback address, refuses requests
+// whose Host header is neither localhost nor an address. Such requests come
+// from web pages that attack by DNS rebinding. Must be called once, before the
+// process has any other thread. Returns kInvalidArgument if the server cannot
+// listen on the address.
 Status ServeMetrics(const std::string& address);
 
 }  // namespace bulkhead::cli

@@ -39,6 +39,8 @@ ClientMetric GaugeOf(Labels labels, double value) {
   return metric;
 }
 
+// Prometheus wants cumulative counts, where DurationCounts has one count for
+// each interval between two bounds.
 ClientMetric HistogramOf(Labels labels, const DurationCounts& counts) {
   ClientMetric metric;
   metric.label = std::move(labels);
@@ -55,7 +57,7 @@ ClientMetric HistogramOf(Labels labels, const DurationCounts& counts) {
   return metric;
 }
 
-// Collects the families in the order in which they are written.
+// Builds the metric families, in the order in which they are exported.
 class Families {
  public:
   explicit Families(const MetricTotals& totals) : totals_(totals) {}
@@ -127,7 +129,7 @@ class Families {
     family.type = type;
     return family;
   }
-  // Adds a gauge with the labels that `names` names.
+  // Adds a gauge. A key of `values` has the values of the labels `names`.
   void Gauge(const std::string& name, const std::string& help,
              const std::vector<std::string>& names,
              const std::map<std::vector<std::string>, double>& values) {
@@ -198,6 +200,8 @@ void AddCounters(Families& families) {
   families.CountShadowedFrames();
 }
 
+// Adds the present numbers. Each state and tier gets a series, even if it is 0,
+// so that a series does not vanish between two scrapes.
 void AddGauges(const RunningHosts& running, Families& families) {
   std::map<std::vector<std::string>, double> hosts, own_memory, written_off,
       states, memory, sessions;
@@ -207,10 +211,11 @@ void AddGauges(const RunningHosts& running, Families& families) {
     hosts[{application, TierOf(host)}] += 1;
     own_memory[{application}] += static_cast<double>(host.memory_bytes);
     written_off[{application}] += static_cast<double>(host.written_off.size());
-    for (const RunningBackend& backend : ToldBackends(host)) {
+    for (const RunningBackend& backend : ReportedBackends(host)) {
       const std::string name = LabelOf(backend.name);
       for (const char* state : kStates) states[{application, name, state}] += 0;
-      // Nothing else is a state, whatever a peer says.
+      // A state that is not in kStates, which only a hostile peer sends, is
+      // ignored, so that it makes no new series.
       const auto state = states.find({application, name, backend.state});
       if (state != states.end()) state->second += 1;
       memory[{application, name}] += static_cast<double>(backend.memory_bytes);

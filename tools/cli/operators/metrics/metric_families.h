@@ -10,11 +10,12 @@
 
 namespace bulkhead::cli {
 
-// Returns what Prometheus scrapes: `totals` as counters, and as gauges what
-// `running` shows at present, added up over the processes of each program. No
-// label names a process, a file or a stream, so that the number of series does
-// not grow with the work that is done. If nobody could be asked, `running` is
-// the error, and the gauges are missing.
+// Returns the metrics that Prometheus scrapes: `totals` as counters, and the
+// present numbers in `running` as gauges. Each gauge is summed over all
+// processes of one program. No label names a process, a file or a stream, so
+// that the number of series does not grow with the work done. If `running` is
+// an error, because no application could be asked, the only gauge is
+// bulkhead_up, which is then 0.
 std::vector<prometheus::MetricFamily> FamiliesOf(
     const Result<RunningHosts>& running, const MetricTotals& totals);
 

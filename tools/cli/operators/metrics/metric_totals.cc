@@ -12,15 +12,17 @@ namespace bulkhead::cli {
 namespace {
 
 constexpr size_t kMaxLabelBytes = 64;
-// More than one machine has of programs and backends; the rest is one program.
+// The largest number of pairs of program and backend. No honest machine has as
+// many; all further pairs are counted under the name kRest.
 constexpr size_t kMaxLabels = 256;
-// What is read of one peer.
+// The largest number of backends that are read from one peer.
 constexpr size_t kMaxBackends = 256;
 constexpr char kRest[] = "other";
-// The applications that are remembered after they were last seen.
+// The largest number of bulkheadds, running or ended, that are remembered.
 constexpr size_t kMaxHosts = 4'096;
-// The birth of a bulkheadd is as exact as its answer is fast, which may take
-// the two seconds of FindRunningHosts().
+// Two births of a pid that differ by less are the same bulkheadd's. A birth is
+// the time of the answer minus the uptime, and an answer can be delayed by the
+// two seconds of FindRunningHosts().
 constexpr std::chrono::seconds kSameBirth{5};
 constexpr std::chrono::milliseconds kNoTime{0};
 constexpr std::chrono::hours kLongestUptime{24 * 365 * 10};
@@ -35,8 +37,9 @@ constexpr uint64_t MetricCounts::*kShadowCounts[] = {
     &MetricCounts::frames_same, &MetricCounts::frames_different,
     &MetricCounts::frames_not_compared};
 
-// Adds the growth of a count from `before` to `now`, none of which is negative.
-// A peer may tell any number, and a total that overflowed would fall.
+// Adds the growth of a count from `before` to `now` to `total`, up to the
+// maximum of its type: a peer may report any number, and a total must not
+// overflow and fall. No argument is negative.
 template <std::integral Count>
 void AddGrowth(Count before, Count now, Count& total) {
   if (now <= before) return;
@@ -75,6 +78,7 @@ void AddGrowth(const MetricCounts& before, const MetricCounts& now,
   }
 }
 
+// Returns the present counts of a host by the label of the backend.
 std::map<std::string, MetricCounts> CountsOf(const RunningHost& host) {
   std::map<std::string, MetricCounts> counts;
   for (const BackendCounts& counted :
@@ -82,8 +86,9 @@ std::map<std::string, MetricCounts> CountsOf(const RunningHost& host) {
            .first(std::min(host.counts.size(), kMaxBackends))) {
     counts[LabelOf(counted.backend)].backend = counted;
   }
-  // A backend that drains has the name and the report of its successor.
-  for (const RunningBackend& backend : ToldBackends(host)) {
+  // While a backend is replaced, the draining one and its successor have the
+  // same name and the same shadow report, which is assigned here, not added.
+  for (const RunningBackend& backend : ReportedBackends(host)) {
     MetricCounts& out = counts[LabelOf(backend.name)];
     const ShadowReport& shadow = backend.shadow;
     out.shadow_streams = shadow.streams;
@@ -98,7 +103,7 @@ std::map<std::string, MetricCounts> CountsOf(const RunningHost& host) {
 
 }  // namespace
 
-std::span<const RunningBackend> ToldBackends(const RunningHost& host) {
+std::span<const RunningBackend> ReportedBackends(const RunningHost& host) {
   return std::span(host.backends)
       .first(std::min(host.backends.size(), kMaxBackends));
 }
@@ -130,9 +135,10 @@ MetricTotals::SeenHost& MetricTotals::SeenBefore(const RunningHost& host,
     SeenHost& seen = found->second;
     seen.seen = now;
     if (std::chrono::abs(seen.born - born) < kSameBirth) return seen;
-    // The pid is another bulkheadd's now.
+    // The pid now belongs to another bulkheadd.
     hosts_.erase(found);
   }
+  // Forgets the bulkheadd that was not seen for the longest time.
   if (hosts_.size() >= kMaxHosts) {
     hosts_.erase(std::min_element(hosts_.begin(), hosts_.end(),
                                   [](const auto& a, const auto& b) {

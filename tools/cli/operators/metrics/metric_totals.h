@@ -22,23 +22,22 @@ struct MetricCounts {
   uint64_t frames_not_compared = 0;
 };
 
-// The labels of the counts: the program's name and the backend's.
+// The labels of the counts: the name of the program and of the backend.
 using MetricLabels = std::pair<std::string, std::string>;
 
-// Adds up the counts of applications. Prometheus takes a counter that falls for
-// one that began anew at 0, and so would count what is left a second time. The
-// counts of an application vanish with it, though. So totals are by program,
-// not by process, and keep what an application had counted when it was last
-// seen.
+// Sums up the counts of all applications, by program and backend. The totals
+// never fall, because they keep the last counts of ended processes. A sum over
+// the running processes would fall whenever a process ends. Prometheus would
+// then assume that the counter restarted from 0, and count the rest twice.
 //
-// Since::kStart is for one look: each application counts from its start.
+// Since::kStart is for a single reading: an application counts from its start.
 // Since::kNow is for an exporter: an application that is older than this object
-// counts from when it was first seen, so that an exporter that is restarted
-// begins at 0 and nothing counts twice.
+// counts from the moment at which it was first seen. A restarted exporter then
+// begins at 0, and nothing counts twice.
 //
-// The peers are bulkheadds of this user, which may be something else that
-// pretends to be one. Labels are cut and cleaned, the number of series is
-// bounded, and a count that falls adds nothing. Not thread-safe.
+// Any process of this user can claim to be a bulkheadd and report any counts.
+// So labels are cut and cleaned, the number of series is bounded, and a count
+// that falls adds nothing. Not thread-safe.
 class MetricTotals {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -46,19 +45,22 @@ class MetricTotals {
 
   MetricTotals(Since since, Time now) : since_(since), began_(now) {}
 
-  // Adds what was counted since the last look at each application.
+  // Adds the increase of each application's counts since the last Add().
   void Add(const RunningHosts& running, Time now);
 
   const std::map<MetricLabels, MetricCounts>& all() const { return totals_; }
 
  private:
   struct SeenHost {
-    Time born;
-    Time seen;
-    std::map<std::string, MetricCounts> counts;  // by backend
+    Time born;                                   // When bulkheadd started.
+    Time seen;                                   // When Add() last saw it.
+    std::map<std::string, MetricCounts> counts;  // The latest, by backend.
   };
 
+  // Returns the entry of `host`, with the counts that its new counts are
+  // compared with. Makes a missing entry, and drops the least recent if full.
   SeenHost& SeenBefore(const RunningHost& host, Time now);
+  // Returns the sum with these labels; a common sum if there are too many.
   MetricCounts& Total(const std::string& application,
                       const std::string& backend);
 
@@ -68,10 +70,11 @@ class MetricTotals {
   std::map<MetricLabels, MetricCounts> totals_;
 };
 
-// Returns the backends of a host, of a peer that names very many the first.
-std::span<const RunningBackend> ToldBackends(const RunningHost& host);
-// Returns the name of an application for labels: its program's, without
-// directories or arguments.
+// Returns the backends that a host reports, up to a limit, since a hostile
+// process can report any number.
+std::span<const RunningBackend> ReportedBackends(const RunningHost& host);
+// Returns the name of an application for labels: the file name of its program,
+// without directories and arguments.
 std::string ApplicationOf(const RunningHost& host);
 // Returns `text` as a label: at most 64 letters, digits and ".+-_".
 std::string LabelOf(const std::string& text);

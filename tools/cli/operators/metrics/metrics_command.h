@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead metrics`, which prints what was counted of the running
-// applications in Prometheus' text format, or serves it.
+// Adds `bulkhead metrics`, which prints the counts of the running applications
+// in Prometheus' text format, or serves them by HTTP.
 void AddMetricsCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

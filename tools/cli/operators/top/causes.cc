@@ -11,6 +11,7 @@ using Kind = Event::Kind;
 
 constexpr size_t kManyCauses = 8'192;
 
+// Returns whether the text of an event is the cause of a failure.
 bool IsBad(const Event& event) {
   switch (event.kind) {
     case Kind::kBackendState:
@@ -41,7 +42,8 @@ void Causes::Add(const std::vector<Event>& events) {
   for (const Event& event : events) {
     if (event.kind == Kind::kSessionOpened) Open(event);
     if (event.kind == Kind::kSessionClosed) Close(event);
-    // The backend begins anew: its zygote ended because of the command.
+    // A command restarts the backend, so that older causes no longer apply. Its
+    // zygote ends because of the command, not of a failure.
     if (event.kind == Kind::kCommand) {
       causes_.erase({event.host_pid, event.backend, 0});
     }
@@ -78,7 +80,9 @@ void Causes::EndWorker(const Event& ended) {
   const Id id = IdOf(ended);
   const auto input = inputs_.find(id);
   if (input == inputs_.end()) return;
-  // The text is "INPUT: how it ended", and how is what does not fit.
+  // The text of the event is "INPUT: CAUSE". The cause is more important, and
+  // the input may be long. So the backend gets "CAUSE: INPUT". The session gets
+  // "CAUSE", since its row names the input in the details.
   std::string how = ended.text;
   if (how.starts_with(input->second + ": ")) {
     how.erase(0, input->second.size() + 2);

@@ -12,35 +12,37 @@
 
 namespace bulkhead::cli::top {
 
-// Remembers for each backend and each session the last bad thing that an event
-// said of it: how its worker or its zygote ended, why the backend is in its
-// state, or where its pictures differ. A reading of `ps` only counts restarts.
+// Keeps the cause of the last failure of each backend and each session, taken
+// from events: how a worker or zygote ended, why the backend is in its state,
+// or where pictures differ. FindRunningHosts() only has numbers of restarts.
 //
-// A session that gets another worker gets another number, and takes its cause
-// along: the next session that is opened on that device for that input is taken
-// to be it. A command makes an end of its backend's cause. An event names the
-// application, not its bulkheadd; the causes of two Hosts of one process are
-// therefore not kept apart. Not thread-safe.
+// A session that gets another worker also gets another number in the events.
+// So after a worker has ended, the next session that is opened on the same
+// device for the same input is taken to be the same session, and inherits its
+// cause. An operator's command deletes the cause of the backend. Events name
+// the application, not its bulkheadd. So two Hosts of one process share their
+// causes. Not thread-safe.
 class Causes {
  public:
   void Add(const std::vector<Event>& events);
 
-  // Drops the causes of applications that are not in the reading, once there
-  // are so many causes that it matters. An application that is silent for a
-  // while keeps its causes until then.
+  // Once there are very many causes, drops the causes of applications that are
+  // not in `running`. Until then, an application that does not answer for a
+  // while keeps its causes.
   void DropOthers(const RunningHosts& running);
 
-  // Returns the cause in one sentence, or an empty string.
+  // Return the cause in one sentence, or "" if there is none.
   std::string OfBackend(int host_pid, const std::string& backend) const;
   std::string OfSession(int host_pid, const std::string& backend,
                         uint64_t session) const;
 
  private:
-  // The application, the backend, and the session or 0 for the whole backend.
+  // The pid of the application, the backend, and the number of the session; 0
+  // stands for the whole backend.
   using Id = std::tuple<int, std::string, uint64_t>;
 
-  // A worker that ended and whose session has neither another worker nor an
-  // end.
+  // A session whose worker has ended, until it is reopened with another worker
+  // or closed.
   struct Ended {
     Id session;
     std::string device;
@@ -53,7 +55,7 @@ class Causes {
   void EndWorker(const Event& ended);
 
   std::map<Id, std::string> causes_;
-  std::map<Id, std::string> inputs_;  // Of each session that is open.
+  std::map<Id, std::string> inputs_;  // The inputs of the open sessions.
   std::vector<Ended> ended_;
 };
 

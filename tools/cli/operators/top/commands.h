@@ -13,12 +13,13 @@
 
 namespace bulkhead::cli::top {
 
-// Gives a backend of one application an operator's command, in a thread of its
-// own: a reload with its check may take a minute, and the thread that reads
-// keys must not wait for it. There is one command at a time.
+// Sends an operator's command for a backend to one application, and waits for
+// the outcome in a thread of its own. A reload checks the new backend and may
+// take a minute, and the thread that reads keys must not wait. At most one
+// command runs at a time.
 //
-// All methods belong to the thread that constructs the object. The destructor
-// waits for the command under way; see running().
+// All methods must be called by the thread that constructs the object. The
+// destructor waits for a command that still runs; see running().
 class Commands {
  public:
   // Signals `wake`, which must outlive the object, after each command.
@@ -27,14 +28,14 @@ class Commands {
   Commands& operator=(const Commands&) = delete;
   ~Commands();
 
-  // Starts the command and returns the message for the time until its outcome;
-  // while another command runs, starts nothing and returns a message that says
-  // so.
+  // Starts the command. Returns a message to show until TakeOutcome() returns
+  // the outcome. While another command runs, starts nothing and returns a
+  // message that says so.
   std::string Start(int host_pid, const std::string& backend,
                     BackendCommand command);
-  // Returns true from Start() until the outcome is there to be taken.
+  // Returns whether a started command has not ended yet.
   bool running() const { return running_; }
-  // Returns the outcome in a sentence, once for each command that has ended.
+  // Returns the outcome as a sentence, once for each command that has ended.
   std::optional<std::string> TakeOutcome();
 
  private:
@@ -43,7 +44,7 @@ class Commands {
   std::atomic<bool> running_ = false;
   std::mutex mutex_;
   std::optional<std::string> outcome_;  // Protected by mutex_.
-  std::thread thread_;                  // The command under way or the last.
+  std::thread thread_;                  // Runs the current or last command.
 };
 
 }  // namespace bulkhead::cli::top

@@ -11,16 +11,17 @@
 namespace bulkhead::cli::top {
 namespace {
 
-// Columns of the parts that each line has, and of those that wide ones have.
-// All but the mark and the state have a space before them.
+// The widths of the columns. All but the mark and the state have a space before
+// them.
 constexpr int kMark = 2;
 constexpr int kState = 11;
 constexpr int kPid = 7;
 constexpr int kRate = 8;
 constexpr int kBar = 10;
 constexpr int kRestarts = 4;
+// The columns that every layout has, without the text of WHAT.
 constexpr int kAlways = kMark + kState + 1 + kPid + 1 + 1 + kRate;
-// The widths from which on there are restarts and causes, and bars.
+// The smallest widths of the terminal with restarts and causes, and with bars.
 constexpr int kWithCauses = 56;
 constexpr int kWithBars = 76;
 constexpr int kNarrowestWhat = 12;

@@ -7,21 +7,22 @@
 
 namespace bulkhead::cli::top {
 
-// The columns of the table for a line of a given width: the narrower the
-// terminal, the fewer columns there are. No line is wider than the terminal.
+// The columns of the table of `bulkhead top` in a terminal of a given width. A
+// narrow terminal has fewer columns. No line is wider than the terminal.
 //
 //     STATE           PID WHAT          FRAMES/S OF FASTEST LOST CAUSE
 //   > backing off    4711 acme                 -               4 it was ended…
 //     open           4711 acme:0 #1        212.4 [#######-]      clip.mp4
 //
-// A mark and words say everything; no line needs colour.
+// The mark ">" and words carry all information, so that colour is not needed.
 class Layout {
  public:
   // The narrowest terminal for which there is a layout.
   static constexpr int kMinColumns = 36;
 
   explicit Layout(int columns);
-  // For output that is no terminal: all columns, and the cause is not cut.
+  // Returns the layout for output that is no terminal: it has all columns, and
+  // the cause is not cut.
   static Layout Uncut();
 
   std::string Heading() const;
@@ -36,7 +37,7 @@ class Layout {
                    const std::string& rate, const std::string& bar,
                    const std::string& restarts, const std::string& cause) const;
 
-  // Columns of each part; 0 if it is left out.
+  // The widths of the parts, in columns of the terminal; 0 if left out.
   int what_ = 0;
   int bar_ = 0;
   bool restarts_ = false;

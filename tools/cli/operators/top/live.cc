@@ -29,8 +29,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The time after which the screen says that somebody does not answer, and the
-// time between two looks at how long that has been so.
+// The time after which the screen says that an application does not answer, and
+// the interval at which it then updates how long.
 constexpr milliseconds kPatience{1'000};
 constexpr milliseconds kLookAgain{250};
 
@@ -40,19 +40,24 @@ std::string DescribeWaiting(Readings::Clock::duration time) {
       std::chrono::duration<double>(time).count());
 }
 
-// The loop of the thread that owns the screen.
+// The event loop of the thread that owns the screen. Connects the screen, the
+// View, the readings and the commands.
 class Live {
  public:
   explicit Live(Screen& screen) : screen_(screen) {}
 
+  // Runs until the user quits, a signal ends the program or the terminal is
+  // gone.
   void Run(Signals& signals);
+  // Returns whether a thread still waits for an application.
   bool busy() const { return readings_.asking() || commands_.running(); }
   bool commanding() const { return commands_.running(); }
 
  private:
-  // Each returns false if the program has to end.
+  // The functions that return bool return false if the program has to end.
   bool TakeSignals(Signals& signals);
   bool TakeKeys();
+  // Shows the outcome of a command and the latest reading, if there are any.
   void TakeNews();
   bool Do(const Action& action);
   void ShowCrashes(const Action& action);
@@ -60,7 +65,7 @@ class Live {
   Screen& screen_;
   View view_;
   std::string notice_ = "asking the applications of this user";
-  const Wake wake_;  // Outlives the two that signal it.
+  const Wake wake_;  // Declared before the two members that signal it.
   Readings readings_{wake_};
   Commands commands_{wake_};
 };
@@ -167,6 +172,7 @@ Status RunLive() {
   if (live.commanding()) {
     Say("left before the outcome of the command; see `bulkhead events`");
   }
+  // The destructor of `live` would wait for the application.
   if (live.busy()) {
     std::fflush(nullptr);
     std::_Exit(0);

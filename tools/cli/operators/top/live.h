@@ -6,19 +6,19 @@
 namespace bulkhead::cli::top {
 
 // Runs the full screen of `bulkhead top` until the user quits, a signal ends it
-// or the terminal is gone, and puts the terminal back. kUnsupported if the
-// terminal cannot be drawn on; nothing was drawn then.
+// or the terminal is gone, and restores the terminal. Returns kUnsupported,
+// without having drawn anything, if the terminal cannot be drawn on.
 //
-// Three threads, each with what it alone uses:
+// There are three threads, each with data that it alone uses:
 //
-//   the caller's   the screen, the keys, the signals, the View; reads records
-//   of
-//                  crashes, which are local files
+//   the caller's   owns the screen, the keys, the signals and the View; reads
+//                  crash records, which are local files
 //   Readings       asks all applications about once a second
-//   Commands       gives one command at a time
+//   Commands       sends one command at a time and awaits its outcome
 //
-// The first never waits for an application. Where one of the others still does
-// when the user quits, the process ends at once: there is nothing to save.
+// The caller's thread never waits for an application. If another thread still
+// waits for an application when the user quits, RunLive() ends the process at
+// once, since there is nothing to save.
 Status RunLive();
 
 }  // namespace bulkhead::cli::top

@@ -21,7 +21,7 @@ void Rates::Fill(RunningHosts& running, Time now) {
         if (!counts.empty() && counts.back().frames > session.frames) {
           counts.clear();
         }
-        // The second count, if it is old enough, replaces the first.
+        // Drops the oldest count while the next one is at least kSpan old, too.
         while (counts.size() > 1 && now - counts[1].taken >= kSpan) {
           counts.pop_front();
         }

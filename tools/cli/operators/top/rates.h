@@ -11,15 +11,17 @@
 
 namespace bulkhead::cli::top {
 
-// Computes the frames per second of sessions from readings without a window,
-// each of which only has counts. A rate is over the last two seconds or, of
-// a slower series of readings, of the time between two of them.
+// Computes the frames per second of each session. Its input is a series of
+// readings, which only have counts of frames. A rate is the mean over the last
+// two seconds. If readings come more slowly, it is the mean over the time
+// between the last two readings.
 //
 //     Rates rates;
 //     for (;;) rates.Fill(*FindRunningHosts(milliseconds(0)), Clock::now());
 //
-// A session that was not in the reading before has no rate. A count that falls,
-// as no bulkheadd counts, begins anew. Not thread-safe.
+// A session that was not in the last reading has no rate. If a count falls,
+// which no honest bulkheadd sends, its session is treated as new. Not
+// thread-safe.
 class Rates {
  public:
   using Time = std::chrono::steady_clock::time_point;

@@ -9,8 +9,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPause{1'000};
-// The time for a bulkheadd to send the next part of the events that it has
-// kept, and the number of parts that a reading takes. More come with the next.
+// A bulkheadd sends its recorded events in parts. kNextPart is the wait for the
+// next part, kMaxParts the number of parts that one reading takes; the next
+// reading takes the rest.
 constexpr milliseconds kNextPart{10};
 constexpr int kMaxParts = 32;
 
@@ -64,7 +65,8 @@ void Readings::Run() {
 }
 
 Readings::Reading Readings::Read() {
-  // First the events: a session that they name is in the reading.
+  // Events are read first, so that the sessions that they name are in the
+  // reading, and DropOthers() keeps their causes.
   FollowEvents();
   Result<RunningHosts> running = FindRunningHosts(milliseconds(0));
   if (!running) return {.table = {}, .error = running.error().message()};
@@ -76,7 +78,7 @@ Readings::Reading Readings::Read() {
 void Readings::FollowEvents() {
   if (!follower_) {
     auto follower = EventFollower::Create(std::nullopt);
-    // Without an application there are no events, and the reading says so.
+    // Create() fails if no application runs; the reading then says so.
     if (!follower) return;
     follower_ = *std::move(follower);
   }

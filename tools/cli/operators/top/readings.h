@@ -17,27 +17,26 @@
 
 namespace bulkhead::cli::top {
 
-// Reads the running applications again and again, about once a second, in a
-// thread of its own. An application that is stopped holds up a reading by the
-// two seconds of FindRunningHosts(); the thread that reads keys must not wait
-// for that.
+// Reads the state of the running applications about once a second, in a thread
+// of its own. FindRunningHosts() waits two seconds for an application that is
+// stopped (SIGSTOP), and the thread that reads keys must not wait.
 //
 //     Readings readings(wake);
 //     poll(wake.fd()) ...
 //     if (auto reading = readings.Take()) view.ShowTable(reading->table);
 //
-// The thread owns the rates, the causes and the connections for events. What
-// the others share with it is the latest reading, under one mutex that nobody
-// holds while asking. All methods belong to the thread that constructs the
-// object, which waits for the thread in the destructor: not at all, or until
-// the request under way has ended.
+// The thread owns the rates, the causes and the connections for events. A mutex
+// guards the latest reading, which the thread shares with the owner of this
+// object. The thread never holds the mutex while it waits for an application.
+// All methods must be called by the thread that constructed the object. The
+// destructor waits until a request under way has ended.
 class Readings {
  public:
   using Clock = std::chrono::steady_clock;
 
   struct Reading {
     Table table;
-    std::string error;  // Why nobody could be asked; then there are no rows.
+    std::string error;  // The reason why no application could be asked, or "".
   };
 
   // Signals `wake`, which must outlive the object, when a reading begins and
@@ -47,12 +46,12 @@ class Readings {
   Readings& operator=(const Readings&) = delete;
   ~Readings();
 
-  // Returns the latest reading if it was not taken yet.
+  // Returns the latest reading, or nullopt if Take() has returned it before.
   std::optional<Reading> Take();
-  // Reads again at once, or once more if a reading is under way.
+  // Starts a reading at once, or right after the reading under way.
   void ReadNow();
-  // Returns how long the applications have been asked and not all answered;
-  // nullopt between two readings.
+  // Returns for how long the reading under way has waited for answers; nullopt
+  // if no reading is under way.
   std::optional<Clock::duration> asking() const;
 
  private:
@@ -75,7 +74,7 @@ class Readings {
   Causes causes_;
   std::optional<EventFollower> follower_;
 
-  std::thread thread_;  // The last member: it uses all others.
+  std::thread thread_;  // Must be the last member, since it uses all others.
 };
 
 }  // namespace bulkhead::cli::top

@@ -13,20 +13,22 @@ namespace {
 using Kind = RowKey::Kind;
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
-// A session is slow if its rate is below this part of the median, which needs
-// some sessions to mean anything.
+// A session is slow if its rate is below this part of the median of its device.
+// A median of fewer than kEnoughForMedian sessions means nothing.
 constexpr double kSlowPart = 0.5;
 constexpr size_t kEnoughForMedian = 3;
 
-// A call that waits for longer is trouble.
+// The wait of a call for a frame that counts as trouble.
 constexpr std::chrono::milliseconds kLongWait{2'000};
 
-// The rates of a reading that a session is compared with.
+// The rates with which a session is compared.
 struct Scale {
   double highest = 0;
   std::map<std::string, double> median_of_device;
 };
 
+// Returns the highest rate of all sessions, and the median rate of each device,
+// over the sessions that deliver frames.
 Scale ScaleOf(const RunningHosts& running) {
   std::map<std::string, std::vector<double>> rates;
   Scale scale;
@@ -51,10 +53,12 @@ Scale ScaleOf(const RunningHosts& running) {
 Trouble TroubleOf(const RunningBackend& backend, const std::string& cause) {
   if (backend.state == "quarantined") return Trouble::kQuarantined;
   if (backend.state == "backing-off") return Trouble::kBackingOff;
-  // It is tried again after a failure, and most likely fails again.
+  // A backend that starts with a reason has failed before, and is likely to
+  // fail again.
   if (backend.state == "starting" && !backend.reason.empty()) {
     return Trouble::kBackingOff;
   }
+  // A backend that has run and is only "discovered" again has no process now.
   if (backend.state == "discovered" && backend.incarnation > 0 &&
       !cause.empty()) {
     return Trouble::kLost;
@@ -202,7 +206,8 @@ Row RowOf(const SilentHost& host) {
           .detail = host.reason};
 }
 
-// Returns the order among rows of the same trouble: the smaller, the worse.
+// Returns the sort key of a row among rows with the same trouble. The smallest
+// key is the worst row's.
 double Mildness(const Row& row) {
   if (row.trouble == Trouble::kRestarted) return -double(row.restarts);
   if (row.trouble == Trouble::kWaiting) return -double(row.waiting.count());

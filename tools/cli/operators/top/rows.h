@@ -16,30 +16,30 @@
 
 namespace bulkhead::cli::top {
 
-// The functions and types below say what `bulkhead top` shows of a reading: one
-// row for each application, backend, session and written-off worker, and for
-// each application that does not answer, with the worst first. Rows of the same
-// trouble, and those without any, are in the order of `ps`: an application, its
-// backends, the sessions of each.
+// Types and pure functions that turn a reading into the rows of `bulkhead top`.
+// There is a row for each application (also if it does not answer), backend and
+// session, and for each worker that was killed but has not ended. The rows with
+// the worst trouble come first. Rows with the same trouble are in the order of
+// `bulkhead ps`: an application, its backends, the sessions of each.
 //
-// The functions are pure. The texts of a row come from other processes and
-// are cleaned and cut where they are shown (fit.h).
+// The texts of a row come from other processes. They are cleaned and cut when
+// they are shown (fit.h).
 
-// Says what is wrong with a row. The worst comes first.
+// The trouble of a row, in the order of severity; the worst comes first.
 enum class Trouble : uint8_t {
   kQuarantined,  // The backend failed too often and is not started.
   kBackingOff,   // The backend failed: it waits, or is started again.
-  kLost,         // Its process is gone; the next request starts another.
-  kWrittenOff,   // The worker was killed and the kernel holds it.
+  kLost,         // The backend's process is gone; the next request starts one.
+  kWrittenOff,   // The worker was killed, but has not ended (a kernel wait).
   kSilent,       // The application does not answer.
   kWaiting,      // A call has waited for two seconds, or there is no worker.
   kNoted,        // Disabled by an operator, or a reload was rolled back.
-  kRestarted,    // Workers were lost; the more, the worse.
-  kSlow,         // Less than half of the median of the sessions of its device.
+  kRestarted,    // Workers were lost; rows with more of them come first.
+  kSlow,         // A session is slower than half of its device's median rate.
   kNone,
 };
 
-// Identifies what a row shows from one reading to the next.
+// The identity of a row's subject, the same in each reading.
 struct RowKey {
   enum class Kind : uint8_t {
     kApplication,
@@ -51,7 +51,7 @@ struct RowKey {
 
   Kind kind = Kind::kApplication;
   int pid = 0;             // The application; 0 if unknown.
-  int supervisor_pid = 0;  // Its bulkheadd.
+  int supervisor_pid = 0;  // The application's bulkheadd.
   std::string name;        // The backend, or why an application is silent.
   uint64_t number = 0;     // The session or the pid of the worker.
 
@@ -63,16 +63,18 @@ struct Row {
   Trouble trouble = Trouble::kNone;
   std::string state;                        // "quarantined", "ready", "idle"
   std::string what;                         // "acme", "acme:0 #3", "player"
-  std::optional<double> frames_per_second;  // Of all sessions of the row.
-  std::optional<double> bar;  // Of a session: its part of the highest rate.
+  std::optional<double> frames_per_second;  // The sum of the row's sessions.
+  // The rate of a session divided by the highest rate of all sessions.
+  std::optional<double> bar;
   uint32_t restarts = 0;
-  std::chrono::seconds waiting{0};  // Of a session with Trouble::kWaiting.
-  // The last cause or, without one, what it works on: an input, a command line.
+  // How long a call of the application has waited, for Trouble::kWaiting.
+  std::chrono::seconds waiting{0};
+  // The last cause of a failure; without one, the input or the command line.
   std::string cause;
-  std::string detail;  // All that is known, in a sentence or two.
+  std::string detail;  // All that is known, in one or two sentences.
 };
 
-// The reading as a whole.
+// Sums over a whole reading.
 struct Totals {
   size_t applications = 0;
   size_t backends = 0;

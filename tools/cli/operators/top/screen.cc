@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/operators/top/screen.h"
 
-// Macros of curses.h have names such as `move`; these are functions then.
+// curses.h defines names such as `move` as macros; with this, as functions.
 #define NCURSES_NOMACROS
 #include <curses.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include <string>
 
-// Two of the macros of term.h.
+// Macros of term.h that collide with names of this file.
 #undef columns
 #undef lines
 
@@ -20,12 +20,13 @@ namespace {
 
 using Style = ScreenLine::Style;
 
-// The pairs of colours.
+// The numbers of ncurses' colour pairs.
 constexpr short kBadPair = 1;
 constexpr short kWarningPair = 2;
 
-// The time in which the rest of a key that begins with Escape has to follow, in
-// milliseconds: enough for a network, and short for a person.
+// The milliseconds after Escape in which the rest of a key's sequence has to
+// arrive: enough for a slow network, and hardly noticeable for a user who
+// presses Escape alone.
 constexpr int kEscapeDelay = 100;
 
 std::string TerminalName() {
@@ -33,7 +34,7 @@ std::string TerminalName() {
   return name && *name ? name : "(TERM is not set)";
 }
 
-// Returns why the terminal cannot be drawn on, or success.
+// Returns kUnsupported, with the reason, if the terminal cannot be drawn on.
 Status CheckTerminal() {
   int error = 0;
   if (setupterm(nullptr, STDOUT_FILENO, &error) != 0 /* OK */) {
@@ -53,6 +54,7 @@ bool WantsColour() {
   return (!refused || !*refused) && has_colors();
 }
 
+// Returns the key of View for a code of ncurses; 0 if View has none.
 int KeyOf(int code) {
   switch (code) {
     case KEY_UP:
@@ -147,8 +149,8 @@ std::optional<int> Screen::ReadKey() {
 
 void Screen::Leave() {
   if (isendwin()) return;
-  // Not every terminal has a second screen: what the shell writes next would
-  // stand in between.
+  // A terminal without a second screen would show the output of the shell amid
+  // the old lines, so the screen is cleared first.
   werase(stdscr);
   wrefresh(stdscr);
   endwin();

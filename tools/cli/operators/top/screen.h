@@ -11,18 +11,18 @@
 
 namespace bulkhead::cli::top {
 
-// The terminal of stdin and stdout as a full screen, with ncurses. Draws the
-// lines of a View and reads keys; decides nothing.
+// The terminal of stdin and stdout as a full screen, drawn with ncurses. Draws
+// the lines of a View and reads keys, but makes no decisions.
 //
-// Needs a terminal that can move the cursor, and nothing else: the selected row
-// has a mark, and colour is used where there is colour and NO_COLOR is not set.
-// The destructor and Leave() put the terminal back into the state it was in.
+// The terminal only has to be able to move the cursor. Colour is optional: the
+// selected row has a mark, and colours are used if the terminal has them and
+// NO_COLOR is not set. The destructor and Leave() restore the terminal.
 //
-// ncurses has one screen for the process: there is one Screen at a time, and
-// one thread uses it. The locale (LC_CTYPE) must be set before.
+// ncurses keeps one screen for the whole process, so at most one Screen may
+// exist, used by one thread. The locale (LC_CTYPE) must be set before Open().
 class Screen {
  public:
-  // kUnsupported if the terminal cannot be drawn on; the message says why.
+  // Returns kUnsupported if the terminal cannot be drawn on, and says why.
   static Result<std::unique_ptr<Screen>> Open();
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
@@ -30,18 +30,17 @@ class Screen {
 
   int lines() const;
   int columns() const;
-  // Asks the kernel for the size of the terminal: after SIGWINCH, and after the
+  // Reads the size of the terminal again. Call it after SIGWINCH, and after the
   // process was stopped.
   void TakeSize();
 
   void Draw(const std::vector<ScreenLine>& lines);
-  // Returns the next key that was typed, as View::Press takes it, without
-  // waiting; nullopt if there is none. View has no use for 0, which stands for
-  // all keys that have no meaning.
+  // Returns the next typed key as View::Press takes it, or nullopt if no key
+  // waits. All keys without a meaning are returned as 0, which View ignores.
   std::optional<int> ReadKey();
 
-  // Gives the terminal back to the shell while the process is stopped, and
-  // takes it again.
+  // Leave() restores the terminal for the shell before the process stops;
+  // Return() takes the terminal again.
   void Leave();
   void Return();
 

@@ -6,24 +6,25 @@
 
 namespace bulkhead::cli::top {
 
-// The selected entry of a list, and the part of the list that a pane shows. An
-// entry is named by its position from 0. Not thread-safe.
+// The position in a list: the selected entry, and the first entry that a pane
+// shows. Entries are numbered from 0. Not thread-safe.
 class Scroll {
  public:
   size_t selected() const { return selected_; }
   size_t first_shown() const { return first_; }
 
   void Select(size_t entry) { selected_ = entry; }
-  // Moves the selection by that many entries, not beyond either end.
+  // Moves the selection by `by` entries in a list of `entries`. Stops at either
+  // end.
   void Move(ptrdiff_t by, size_t entries) {
     const auto last = static_cast<ptrdiff_t>(entries) - 1;
     const auto wanted = static_cast<ptrdiff_t>(selected_) + by;
     selected_ = static_cast<size_t>(
         std::clamp(wanted, ptrdiff_t{0}, std::max(last, ptrdiff_t{0})));
   }
-  // Moves the shown part as little as is needed for a list of `entries` in a
-  // pane of `height` lines: the selected entry is in it, and no line is empty
-  // that could show an entry.
+  // Adapts first_shown() to a list of `entries` in a pane of `height` lines.
+  // Changes it as little as possible, so that the pane shows the selected entry
+  // and has no empty lines that entries could fill.
   void Show(size_t entries, size_t height) {
     Move(0, entries);
     const size_t last_first = entries > height ? entries - height : 0;

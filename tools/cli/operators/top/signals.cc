@@ -20,10 +20,10 @@ Signals::Signals() {
   }
   pthread_sigmask(SIG_BLOCK, &taken, &before_);
   fd_ = ipc::UniqueFd(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
-  // While ncurses draws, it ignores a SIGTSTP that has the default action when
-  // it starts. The kernel then drops one that waits here, and the key that
-  // stops the program would do nothing. It leaves a SIGTSTP with a handler
-  // alone; this handler never runs, since the signal is blocked.
+  // If SIGTSTP has the default action when ncurses starts, ncurses ignores the
+  // signal while it draws. The kernel then drops a pending SIGTSTP, and ^Z
+  // would do nothing. If SIGTSTP has a handler, ncurses leaves it alone. This
+  // handler never runs, since the signal is blocked.
   struct sigaction action = {};
   action.sa_handler = DoNothing;
   sigaction(SIGTSTP, &action, &stop_before_);
@@ -51,7 +51,8 @@ void Signals::Stop() {
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
   ::kill(::getpid(), SIGTSTP);
-  pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);  // Stops here.
+  // The process stops inside of this call, and goes on here after SIGCONT.
+  pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
   pthread_sigmask(SIG_BLOCK, &stop, nullptr);
   sigaction(SIGTSTP, &handler, nullptr);
 }

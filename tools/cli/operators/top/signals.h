@@ -9,15 +9,17 @@
 
 namespace bulkhead::cli::top {
 
-// Turns the signals that concern a full screen into something to read: those
-// that end the program (SIGINT, SIGTERM, SIGHUP, SIGQUIT), SIGTSTP and
-// SIGWINCH. Without that they would end or stop the program with the terminal
-// in the state of the full screen, or run the handlers of ncurses at any time.
+// Delivers the signals that concern a full screen through a descriptor (a
+// signalfd): the signals that end the program (SIGINT, SIGTERM, SIGHUP,
+// SIGQUIT), SIGTSTP and SIGWINCH. Delivered the usual way, they would end or
+// stop the program without restoring the terminal, or run handlers of ncurses
+// at any time.
 //
-// The constructor blocks the signals in the thread that calls it, and so in all
-// threads that it starts later; construct it before any other thread, and
-// before ncurses starts, which would lose a SIGTSTP that comes while it draws.
-// The destructor restores the mask and the action of SIGTSTP. Not thread-safe.
+// The constructor blocks the signals in the calling thread and in all threads
+// that this thread starts later. So construct the object before other threads
+// start. Construct it before ncurses starts, too: else ncurses ignores SIGTSTP
+// while it draws, and a ^Z is lost. The destructor restores the mask and the
+// action of SIGTSTP. Not thread-safe.
 class Signals {
  public:
   Signals();
@@ -25,17 +27,17 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
   ~Signals();
 
-  // Readable while a signal waits.
+  // The descriptor, readable while a signal waits.
   int fd() const { return fd_.get(); }
-  // Returns the number of a signal that has arrived; nullopt if there is none.
+  // Returns the number of the next signal that has arrived, or nullopt.
   std::optional<int> Take();
   // Stops the process, as SIGTSTP does by default, and returns once it is
   // continued.
   void Stop();
 
  private:
-  sigset_t before_;
-  struct sigaction stop_before_;
+  sigset_t before_;               // The former mask of the thread.
+  struct sigaction stop_before_;  // The former action of SIGTSTP.
   ipc::UniqueFd fd_;
 };
 

@@ -37,7 +37,7 @@ int PrintOnce() {
   const Result<RunningHosts> running = FindRunningHosts(kWindow);
   if (!running) return Fail(running.error());
   top::Causes causes;
-  // There are none without an application.
+  // RecentEvents() fails if no application runs.
   if (const auto events = RecentEvents(std::nullopt)) causes.Add(*events);
   const top::Table table = top::TableOf(*running, causes);
   if (table.rows.empty()) Say(DescribeNoApplication());
@@ -50,7 +50,8 @@ int PrintOnce() {
 }
 
 int RunTop(bool once) {
-  // This category says how wide characters are; the rest of the locale stays.
+  // Fit() and ncurses need the locale's category for the width of characters.
+  // The other categories stay as they are.
   setlocale(LC_CTYPE, "");
   if (once) return PrintOnce();
   if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1) {

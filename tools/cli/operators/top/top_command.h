@@ -5,8 +5,8 @@
 
 namespace bulkhead::cli {
 
-// Adds `bulkhead top`, which shows the running applications of this user on a
-// full screen, the worst first.
+// Adds `bulkhead top`, which shows this user's running applications, backends
+// and sessions on a full screen. Rows with trouble come first.
 void AddTopCommand(Command& program, Invocation& invocation);
 
 }  // namespace bulkhead::cli

@@ -19,8 +19,8 @@ using Style = ScreenLine::Style;
 
 // Lines below the rows of the table: details and, below them, the message.
 constexpr size_t kFootLines = 3;
-// Lines around the rows: title, troubles, heading; the foot, keys. A list or a
-// text has title and keys.
+// The lines around the rows of the table: title, troubles and heading above;
+// foot and keys below. Around a list or a text: title above, keys below.
 constexpr size_t kLinesAroundTable = 4 + kFootLines;
 constexpr size_t kLinesAroundList = 2;
 
@@ -65,7 +65,8 @@ ScreenLine Title(const std::string& text, int columns) {
   return {Fit(text, columns), Style::kTitle, false};
 }
 
-// Returns the text in at most that many lines; what is cut is marked.
+// Breaks the text into at most `lines` lines. If some text does not fit, the
+// last line ends with "~".
 std::vector<std::string> WrapTo(size_t lines, const std::string& text_untrusted,
                                 int columns) {
   std::vector<std::string> wrapped = Wrap(text_untrusted, columns);
@@ -235,7 +236,8 @@ size_t View::EntriesOfPane() const {
     default:
       break;
   }
-  // The last page of a text fills the pane: what is selected is its first line.
+  // In a text, the "selected entry" is the first line shown. It can be any line
+  // up to the one at which the last page fills the pane.
   const size_t text = TextOfPane().size();
   return text > HeightOfPane() ? text - HeightOfPane() + 1 : 1;
 }
@@ -318,7 +320,7 @@ std::vector<std::string> View::FootOfTable() const {
     foot = WrapTo(kFootLines - 1, table_.rows[table_scroll_.selected()].detail,
                   columns_);
   }
-  // A long message takes lines of the details.
+  // A long message takes lines away from the details.
   foot.resize(kFootLines - message.size());
   foot.insert(foot.end(), message.begin(), message.end());
   return foot;

@@ -15,8 +15,8 @@
 
 namespace bulkhead::cli::top {
 
-// A key as View takes it: the code of a character, or one of these, which are
-// beyond all characters.
+// Keys without a character. View takes a key as an int: the code point of a
+// character or one of these values, which are above all code points.
 enum SpecialKey : int {
   kKeyUp = 0x110000,
   kKeyDown,
@@ -28,7 +28,8 @@ enum SpecialKey : int {
   kKeyBack,  // Escape, backspace and the arrow to the left.
 };
 
-// One line of the screen. Its text is clean and not wider than the screen.
+// One line of the screen. Its text has no control characters and is not wider
+// than the screen.
 struct ScreenLine {
   enum class Style { kPlain, kTitle, kBad, kWarning };
 
@@ -37,18 +38,20 @@ struct ScreenLine {
   bool selected = false;
 };
 
-// What the owner of a View has to do after a key.
+// The action that a key asks the owner of a View to carry out. kCommand gives
+// `command` to the backend; kCrashes reads crash records for ShowCrashes().
 struct Action {
   enum class Kind { kNothing, kQuit, kCommand, kCrashes };
 
   Kind kind = Kind::kNothing;
-  int pid = 0;          // Of kCommand and kCrashes: the application.
-  std::string backend;  // The backend; of kCrashes empty for all of them.
-  BackendCommand command = BackendCommand::kRestart;  // Of kCommand.
+  int pid = 0;          // The application, for kCommand and kCrashes.
+  std::string backend;  // For kCrashes, empty means all backends.
+  BackendCommand command = BackendCommand::kRestart;  // For kCommand.
 };
 
 // Decides what the full screen of `bulkhead top` shows and how keys change it.
-// A pure state machine: it reads no key, draws nothing and asks nobody.
+// A pure state machine without input and output: its owner reads the keys,
+// draws the lines and asks the applications.
 //
 //     view.Resize(24, 80);
 //     view.ShowTable(TableOf(running, causes));
@@ -57,28 +60,31 @@ struct Action {
 //     view.ShowMessage("restarted acme in process 4711");
 //     for (const ScreenLine& line : view.Draw()) ...
 //
-// The panes are the table, the list of the records of crashes of a row, one
-// record, and the help. The selection stays with its row from one reading to
-// the next; until the user moves it, it is the first row, the worst one. A
-// command is asked for before it is done, and concerns the row that was
-// selected when its key was pressed, wherever that row is by then. Not
-// thread-safe.
+// The panes are the table, the list of crash records of a row, one record, and
+// the help. The selection is on the first row, the worst, until the user moves
+// it. From then on it stays on the same row from one reading to the next; the
+// key Home moves it back to the first row. A command needs a confirmation
+// ("y/n"). It acts on the row that was selected when the key of the command was
+// pressed, even if that row has moved since. Not thread-safe.
 class View {
  public:
   // The smallest screen that can show a row of the table.
   static constexpr int kMinLines = 9;
 
   void Resize(int lines, int columns);
-  // Shows a new reading.
+  // Replaces the table by a new reading.
   void ShowTable(Table table);
-  // Shows this instead of the line of troubles, unless it is empty.
+  // Shows `notice` instead of the line that sums up the troubles. An empty text
+  // shows that line again.
   void ShowNotice(std::string notice) { notice_ = std::move(notice); }
-  // Opens the list of records; the latest one comes last in `crashes`, as from
-  // ReadCrashes(), and first on the screen.
+  // Opens the list of crash records. `crashes` has the latest record last, as
+  // ReadCrashes() returns them; the screen shows the latest first.
   void ShowCrashes(std::string title, std::vector<Crash> crashes);
-  // Shows a message until the next one or the next key that is no movement.
+  // Shows a message until the next message, or the next key that does more than
+  // move the selection.
   void ShowMessage(std::string message) { message_ = std::move(message); }
 
+  // Handles a key and returns what its owner has to do.
   Action Press(int key);
   // Returns the lines of the screen from the top, at most as many as it has.
   std::vector<ScreenLine> Draw();
@@ -86,7 +92,8 @@ class View {
  private:
   enum class Pane { kTable, kCrashes, kRecord, kHelp };
 
-  // Moves in the pane. Returns false if the key is not one that moves.
+  // Moves the selection, or scrolls the text of the pane. Returns false if
+  // `key` does neither.
   bool MoveBy(int key);
   Action PressInTable(int key);
   void PressInCrashes(int key);
@@ -101,7 +108,7 @@ class View {
   std::vector<std::string> TextOfPane() const;
 
   void DrawTable(std::vector<ScreenLine>& lines);
-  // Returns the lines between the rows and the keys.
+  // Returns the lines below the rows of the table, above the line of keys.
   std::vector<std::string> FootOfTable() const;
   void DrawCrashes(std::vector<ScreenLine>& lines);
   void DrawText(std::vector<ScreenLine>& lines);
@@ -111,7 +118,7 @@ class View {
   Pane pane_ = Pane::kTable;
   Table table_;
   std::string notice_;
-  bool moved_ = false;          // Whether the selection stays with its row.
+  bool moved_ = false;          // By the user: the selection stays on its row.
   std::vector<Crash> crashes_;  // The latest is the first.
   std::string crashes_title_;
   Scroll table_scroll_;

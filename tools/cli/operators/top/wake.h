@@ -10,8 +10,9 @@
 
 namespace bulkhead::cli::top {
 
-// Wakes the thread that waits in poll() for fd() to be readable. Signal() may
-// be called by any thread; fd() and Clear() belong to the one that waits.
+// A descriptor that wakes a thread from poll(). Any thread may call Signal(),
+// which makes fd() readable. The waiting thread uses fd() and Clear(), which
+// makes fd() unreadable again.
 class Wake {
  public:
   Wake() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -19,7 +20,8 @@ class Wake {
   int fd() const { return fd_.get(); }
   void Signal() const {
     const uint64_t one = 1;
-    // It fails only if the waiting thread has been woken very often before.
+    // write() fails only if the counter is at its maximum, where fd() is
+    // readable anyway.
     (void)!::write(fd_.get(), &one, sizeof one);
   }
   void Clear() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/application/session/nearby_finder.h"
+#include "core/application/session/approximate_finder.h"
 
 #include <algorithm>
 #include <string>
@@ -15,8 +15,8 @@ constexpr uint64_t kMaxWindow = 64;
 
 }  // namespace
 
-Result<FrameFinder::Found> NearbyFinder::Find(worker_link::VideoLink& video,
-                                              uint64_t i) {
+Result<FrameFinder::Found> ApproximateFinder::Find(
+    worker_link::VideoLink& video, uint64_t i) {
   const int64_t earliest = index_[i].pts - allowance_;
   const bool onward = std::exchange(following_, false) &&
                       video.PlaysFor(this) && i == position_ + 1;
@@ -46,8 +46,9 @@ Result<FrameFinder::Found> NearbyFinder::Find(worker_link::VideoLink& video,
                                            ", though its header tells of " +
                                            std::to_string(index_.size()));
     }
-    // The worker leaves out earlier frames by itself; a frame without a
-    // timestamp is earlier than any.
+    // The worker skips earlier frames itself, but publishes frames without a
+    // timestamp. kNoTimestamp is less than any timestamp, so these are skipped
+    // here.
     if (published->pts < earliest) continue;
     if (published->pts > earliest + 2 * allowance_) {
       return Status(Code::kBadInput,

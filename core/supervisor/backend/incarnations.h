@@ -13,43 +13,49 @@
 #include "core/include/bulkhead/backend_counts.h"
 #include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
-#include "core/supervisor/backend/backend_launch.h"
 #include "core/supervisor/backend/backend_start.h"
 #include "core/supervisor/backend/devices.h"
 #include "core/supervisor/backend/granting.h"
 #include "core/supervisor/backend/session_launches.h"
+#include "core/supervisor/backend/start_context.h"
+#include "core/supervisor/backend/start_failures.h"
 #include "core/supervisor/backend/states.h"
 #include "core/supervisor/records/crash_recorder.h"
 
 namespace bulkhead::backend {
 
-// The processes of one backend: the start under way, the incarnation that
-// serves, and those that sessions load for themselves (session_launches.h).
-// Starts and ends them and says how they ended, in words and with the culprit.
-// What follows from that, Lifecycle decides.
+// The incarnations of one backend: the one that a start under way launches
+// (backend_start.h), the one that serves, and those that sessions load for
+// themselves (session_launches.h). Begins starts, ends zygotes, and reports to
+// its owner how a start or a zygote ended. The owner decides what follows.
 //
 // Owned by Lifecycle. Bound to the event loop's thread.
-class BackendProcesses {
+class Incarnations {
  public:
+  // The incarnation that clones the worker of one session.
   using ForOne = Result<std::shared_ptr<Incarnation>>;
 
   class Owner {
    public:
-    // The start under way is over. `cause` says why it failed, if it did. Not
-    // called for a start that Stop() ended. Resolves with the answer to whoever
-    // waits for the start.
+    // Called when the start under way has succeeded, or has failed with
+    // `cause`, but not for a start that Stop() ended. Resolve with the answer
+    // to all who wait for the start.
     virtual kj::Promise<Status> OnStarted() = 0;
     virtual kj::Promise<Status> OnStartFailed(const BackendCause& cause) = 0;
-    // The object is quarantined; nothing was launched.
+    // Called when a start found that the object is quarantined. Nothing was
+    // launched.
     virtual kj::Promise<Status> OnQuarantineFound(
         const BackendCause& cause) = 0;
-    // Starts again, for those whose start was ended by a command.
+    // Called for callers who waited for a start that Stop() ended, for instance
+    // on an operator's command. They share the next start or are refused.
     virtual kj::Promise<Status> EnsureReady() = 0;
     virtual bool IsReady() const = 0;
-    // The zygote that serves has ended, or one session's own zygote. Not called
-    // if that one ended through nobody's fault.
+    // Called when the zygote that serves has ended, or a zygote that a session
+    // loaded for itself. Not called if a session's zygote ended through
+    // nobody's fault.
     virtual void OnZygoteEnded(Incarnation& ended) = 0;
-    // A session could not load the backend. Returns the answer to it.
+    // Called when a session could not load the backend. Returns the answer to
+    // the session.
     virtual Status OnLoadFailed(const BackendCause& cause) = 0;
     // Resolves once a successor serves, or with the reason why there is none.
     virtual kj::Promise<Status> AwaitSuccessor() = 0;
@@ -59,62 +65,69 @@ class BackendProcesses {
   };
 
   // All but `number` are borrowed.
-  BackendProcesses(const discovery::BackendCandidate& candidate,
-                   unsigned number, const StartContext& context, Owner& owner);
-  KJ_DISALLOW_COPY(BackendProcesses);
+  Incarnations(const discovery::BackendCandidate& candidate, unsigned number,
+               const StartContext& context, Owner& owner);
+  KJ_DISALLOW_COPY(Incarnations);
 
-  // Begins a start. It goes on if nobody waits for it.
+  // Begins a start, which goes on even if nobody waits for it.
   void Start();
-  // Resolves with what the owner answers once the start under way is over.
+  // Resolves with the answer of the owner once the start under way is over.
   kj::Promise<Status> AwaitStart();
-  // Lets the started incarnation serve, or ends it.
+  // Makes the incarnation that the start has launched the serving one.
   void Adopt();
+  // Ends the incarnation that the start has launched.
   void Discard() { start_->TakeIncarnation().reset(); }
   // Ends the start under way and the zygotes. Sessions go on.
   void Stop(Code code, const std::string& why);
-  // Resolves with the incarnation that has to clone a new session's worker: the
-  // one that serves, or one for this session alone.
+  // Resolves with the incarnation for a new session: the one that serves, or
+  // one that is launched for this session alone.
   kj::Promise<ForOne> ForSession();
 
   const Devices& devices() const { return devices_; }
-  // Returns the incarnation that serves, or null if none was started since the
-  // last failure.
+  // Returns the incarnation that serves, or null if none has become ready since
+  // the last start or failure. Its zygote may have ended.
   const std::shared_ptr<Incarnation>& current() const { return current_; }
-  // Returns the incarnation that starts, or null before its launch.
+  // Returns the incarnation of the start under way, or null before its launch.
   const Incarnation* starting() const { return start_->incarnation().get(); }
   // Resolves once the zygote that serves has ended and the way it ended is
-  // known.
+  // known. There must be a current().
   kj::Promise<void> WhenZygoteGone() {
     return KJ_ASSERT_NONNULL(zygote_gone_).addBranch();
   }
   // The number of incarnations so far.
   uint32_t lives() const { return lives_; }
-  // TaskLimits::Refusals() at the last start.
+  // The value of TaskLimits::Refusals() when the last start began.
   uint64_t refused_tasks() const { return refused_tasks_; }
-  // Returns whether a permission was granted or a library was installed since
-  // the last start, which may be what the backend lacked.
-  bool MayLackLess() const;
-  // Returns whether a zygote runs on the pages of the object itself.
+  // Returns whether grants or installed libraries have changed since the last
+  // start. A backend that lacked one of them may start now.
+  bool GrantsOrLibrariesChanged() const;
+  // Returns whether the serving zygote has mapped the installed object itself
+  // and not a copy of it.
   bool RunsOnItsFile() const;
-  // Returns whether that object was overwritten in place.
+  // Returns whether RunsOnItsFile() holds and the installed object was
+  // overwritten in place.
   bool ObjectIsOverwritten() const;
   // See Lifecycle::DescribeAccess().
   std::vector<std::string> DescribeAccess(Diagnostics& diagnostics) const;
   // Describes an incarnation whose process ended, for CrashRecorder.
-  records::EndedBackend Ended(Incarnation* incarnation) const;
+  records::EndedBackend Ended(Incarnation* incarnation) const {
+    return failures_.Ended(incarnation);
+  }
 
  private:
+  // Reports to the owner how `start` ended.
   kj::Promise<Status> FinishStart(BackendStart& start, const Status& status);
-  // Says why a start failed, and records it as a crash if it has a culprit.
-  std::string DescribeFailure(const Status& cause, Incarnation* launched,
-                              std::optional<blame::Culprit> culprit,
-                              bool probing);
-  // Judges a launch for a session that has begun under `start`.
+  // Returns the answer to a session whose launch has ended with `outcome`.
+  // `start` was the last start when that launch began.
   kj::Promise<ForOne> JudgeLaunch(const BackendStart& start,
                                   SessionLaunches::Outcome outcome);
+  // Waits for a successor, since the files changed. Always fails, since the
+  // session has to try again with the successor.
   kj::Promise<ForOne> AwaitSuccessor();
-  // Counts a launch for a session as a failed start of the backend.
-  Status FailStart(const Status& cause, Incarnation& launched);
+  // Counts a failed load for a session as a failed start of the backend.
+  // Returns the answer to the session.
+  Status CountAsFailedStart(const BackendCause& cause);
+  // Reports the end of the serving zygote if its incarnation is number `life`.
   void OnZygoteGone(uint32_t life);
   void OnSessionZygoteGone(Incarnation& ended);
   Granting Granted() const;
@@ -124,6 +137,7 @@ class BackendProcesses {
   const StartContext& context_;
   BackendCounts& counts_;
   Owner& owner_;
+  const StartFailures failures_;
   Devices devices_;
   std::shared_ptr<Incarnation> current_;
   // The start under way, or the last one; null before the first.
@@ -132,7 +146,8 @@ class BackendProcesses {
   uint32_t lives_ = 0;
   uint64_t refused_tasks_ = 0;
   SessionLaunches session_launches_;
-  // The last member: its task uses the others.
+  // Resolves once the zygote that serves has ended. The last member: its task
+  // uses the others.
   kj::Maybe<kj::ForkedPromise<void>> zygote_gone_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/discovery/version.h"
+#include "core/discovery/package_version.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/discovery/version.h"
+#include "core/discovery/package_version.h"
 
 #include <cstddef>
 #include <initializer_list>
@@ -13,7 +13,7 @@
 namespace bulkhead::discovery {
 namespace {
 
-// A number without leading zeros, as text, since it may have any length.
+// A number without leading zeros. Kept as text, since it may have any length.
 struct Number {
   std::string digits;
 
@@ -27,9 +27,10 @@ struct Number {
   bool operator==(const Number&) const = default;
 };
 
-// Compared by <=>, member by member in this order.
+// A parsed version, in a form whose members' <=>, in this order, is the order
+// of PEP 440.
 struct Key {
-  // Where a missing part sorts, compared with its values.
+  // The order of a missing part: below or above all values of the part.
   enum class Rank { kBelow, kPresent, kAbove };
   struct Part {
     Rank rank = Rank::kBelow;
@@ -54,6 +55,8 @@ struct Key {
   std::strong_ordering operator<=>(const Key&) const = default;
 };
 
+// Reads a version from left to right. Each Take function takes what it names,
+// if that comes next, or nothing.
 class Scanner {
  public:
   explicit Scanner(std::string text) : text_(std::move(text)) {}
@@ -184,7 +187,8 @@ std::optional<Key> Parse(std::string_view text) {
   const std::optional<Key::Part> dev = TakePart(scanner, {"dev"});
   if (!TakeLocal(scanner, key.local) || !scanner.done()) return std::nullopt;
 
-  // A development release of the final one comes before its pre-releases.
+  // A development release of the final version (1.0.dev1) comes before the
+  // pre-releases (1.0a1).
   const bool dev_only = dev && !pre && !post;
   key.pre = pre.value_or(
       Key::Part{dev_only ? Key::Rank::kBelow : Key::Rank::kAbove, 0, {}});

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "backends/worker/media/audio/audio_samples.h"
+
+namespace bulkhead::worker {
+
+// A queue of consecutive samples, decoded ones and silence in the place of lost
+// ones. Numbers the samples in the order in which they are added. Silence takes
+// memory only when it is taken, since damage can be long. A value type.
+class SampleQueue {
+ public:
+  // Drops all samples. The next one that is added has the number `next`.
+  void Restart(int64_t next);
+
+  bool empty() const { return samples_.empty(); }
+  // Returns the number of the next sample to take.
+  int64_t first() const;
+  // Returns the number of the next sample to add.
+  int64_t end() const { return end_; }
+
+  // Adds samples, and numbers them. Leaves out samples whose numbers would be
+  // `limit` or higher.
+  void Add(AudioSamples samples, int64_t limit);
+  void AddSilence(int64_t count, int32_t channels);
+  // Takes the first samples; at most a few thousand of silence at once. The
+  // queue must not be empty.
+  AudioSamples Take();
+  // Puts back the samples that Take returned last.
+  void PutBack(AudioSamples samples);
+
+ private:
+  std::deque<AudioSamples> samples_;  // silence has a count, but no data
+  int64_t end_ = 0;
+};
+
+}  // namespace bulkhead::worker

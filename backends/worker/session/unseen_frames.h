@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backends/worker/media/damage/outstanding_packets.h"
+#include "backends/worker/media/decode/picture_reader.h"
+#include "backends/worker/session/host_replies.h"
+#include "ipc/error.h"
+#include "ipc/schema/session.capnp.h"
+
+namespace bulkhead::worker {
+
+// Collects the frames that the host gets no picture of, and reports them to the
+// host: frames that were lost, notes (ipc/damage_sign.h), and frames before the
+// first frame that a play (stream.h) asks for. The host counts frames by their
+// order, so the unseen frames must be sent before the next picture. Used by the
+// session's thread.
+class UnseenFrames {
+ public:
+  // Borrows `replies`.
+  explicit UnseenFrames(HostReplies& replies) : replies_(replies) {}
+
+  // Drops the frames that were not sent. Called at a seek.
+  void Clear();
+  // Adds the losses that `reader` has met since the last call.
+  void AddLosses(PictureReader& reader);
+  // Adds the current picture of `reader`, which is not to be shown.
+  void AddSkipped(const PictureReader& reader);
+  // Returns whether enough frames wait to fill one message.
+  bool fill_a_message() const;
+  // Sends and forgets all frames. If reading has stopped, the error is taken
+  // from `reader`.
+  ipc::Expected<void> Send(uint32_t epoch, const PictureReader& reader);
+
+ private:
+  struct Unseen {
+    ipc::schema::UnseenFrame::Fate fate;
+    Loss frame;
+  };
+
+  HostReplies& replies_;
+  std::vector<Unseen> unseen_;
+  std::string complaint_;  // the backend's last sentence about lost frames
+};
+
+// Returns the sign that shows why the current picture of `reader` is damaged.
+ipc::DamageSign SignOf(const PictureReader& reader);
+
+}  // namespace bulkhead::worker
