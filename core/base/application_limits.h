@@ -39,9 +39,11 @@ OpenFiles CountOpenFiles();
 // Warns before the process runs out of descriptors: returns its open files if
 // they are nine tenths of the limit or more, or if fewer than `spare` more can
 // be opened; nullopt otherwise. `newest` is a descriptor that was opened just
-// now. Cheap enough to be called for each new descriptor. It counts the files
-// only in two cases: `newest` itself is so high, or the highest number below
-// the limit is in use.
+// now. Cheap enough to be called for each new descriptor: it counts the files
+// only if `newest` alone shows that the limit is near (numbers are given out
+// from the lowest, so at least newest + 1 files are open), or if the last
+// number below the limit is in use, since many files may then lie above
+// `newest`.
 std::optional<OpenFiles> NearOpenFiles(int newest, uint64_t spare);
 
 // Returns the limit on the processor time of a process, in seconds; nullopt if

@@ -23,9 +23,9 @@ struct StartChoice {
 StartChoice ChooseStart(const std::string& backend, const Manifest& manifest,
                         const Selection& selection);
 
-// Adds a warning for each glob in the operator's list of kExec that matches
-// none of the backends `names`: the operator may have mistyped it, and would
-// believe the backend protected.
+// Adds a warning for each glob in the operator's list Selection::exec that
+// matches none of the backends `names`: the operator may have mistyped it, and
+// would believe the backend protected.
 void WarnOfUnknownNames(const Selection& selection,
                         const std::vector<std::string>& names,
                         Diagnostics& diagnostics);

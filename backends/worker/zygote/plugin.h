@@ -8,11 +8,11 @@
 
 namespace bulkhead::worker {
 
-// Loads the vendor's shared object and calls its entry function, which is the
-// first vendor code in this process. Stage 1 of the lock-down must be installed
-// before. `path` is the path of the object in the sandbox. `object` is a
-// descriptor of the file that bulkheadd opened at this path and verified. The
-// object is never unloaded.
+// Loads the vendor's shared object and calls its entry function, `symbol`,
+// which is the first vendor code in this process. Stage 1 of the lock-down must
+// be installed before. `path` is the path of the object in the sandbox.
+// `object` is a descriptor of the file that bulkheadd opened at this path and
+// verified. The object is never unloaded.
 //
 // The object is loaded from its path, after a check that the path leads to the
 // file `object`. In tier full the path is a mount or a copy of its own, which

@@ -41,8 +41,11 @@ struct Awaited {
 // decisions about a death. It starts and sends nothing, so each decision can be
 // tested by itself.
 //
-// The first line that applies to a death decides. The allowed numbers are in
-// Limits: attempts_per_position, kills_per_position, restarts_per_position.
+// bulkheadd's count of blamed deaths at the position, which includes other
+// sessions (ExitVerdict::deaths_here), counts instead of the own one if it is
+// larger. The first line that applies to a death decides. The allowed numbers
+// are in Limits: attempts_per_position, kills_per_position,
+// restarts_per_position.
 //
 //   the worker broke the protocol            give up: kBackendMisbehaved
 //   as many blamed deaths as attempts        give up, with the code of

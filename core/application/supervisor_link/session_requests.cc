@@ -170,8 +170,10 @@ Result<bool> SessionRequests::EndWorker(const StartedWorker& worker,
   bool ended = false;
   uint64_t generation = 0;
   const bool closes = how == schema::EndWorker::How::CLOSE;
-  // With AWAIT, bulkheadd repeats its wait as long as the number of threads of
-  // the ending process falls, which takes time on an overloaded machine.
+  // With AWAIT, bulkheadd renews its wait whenever the ending process has fewer
+  // threads than before, at most kMostTimeouts times. The last wait may end
+  // later and be extended by one more, so two are added. The process takes long
+  // on an overloaded machine.
   const int times = how == schema::EndWorker::How::AWAIT
                         ? worker_protocol::StepDeadline::kMostTimeouts + 2
                         : 1;

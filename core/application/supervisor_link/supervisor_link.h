@@ -52,8 +52,8 @@ class SupervisorLink {
   void TellOutcome(const std::vector<uint64_t>& crashes,
                    const std::string& outcome);
   // Reports to bulkheadd that a stream left `device` for another device
-  // (VideoOptions::on_failure), and that this device failed too. `text` says
-  // why, for people.
+  // (VideoOptions::on_failure), and that the other device failed too. `text`
+  // says why, for people.
   void TellFailedFailover(const std::string& device, const std::string& text);
   // Returns the backend that has the device. Starts nothing.
   Result<std::string> FindDevice(const std::string& device);
@@ -82,8 +82,8 @@ class SupervisorLink {
 
   // Assigns a counter to a new session.
   SessionCounting::Lease CountSession() { return counting_->Take(); }
-  // Returns the mark that tells the process that made the link from its forks,
-  // in which every call returns ForkedError().
+  // Returns the mark by which a process finds out that it is a forked child of
+  // the process that made the link. There every call returns ForkedError().
   const ForkMark& process() const { return connections_.process(); }
   // Returns the pid of bulkheadd; 0 in a forked child.
   pid_t pid() const { return connections_.pid(); }

@@ -18,9 +18,9 @@ namespace bulkhead::supervisor_link {
 struct SupervisorProcess {
   pid_t pid = 0;
   ipc::UniqueFd control;  // a SOCK_SEQPACKET that speaks control.capnp
-  // The application's end of a pipe that carries no data. The end closes with
-  // the application, at the latest. The kernel then continues (SIGCONT) a
-  // bulkheadd that somebody has stopped, so that it can end too.
+  // The application's end of a pipe that carries no data. This end is
+  // closed when the application ends, if not earlier. The kernel then sends
+  // SIGCONT to bulkheadd, so that a stopped bulkheadd can end too.
   ipc::UniqueFd lifeline;
   ipc::UniqueFd pidfd;
 };

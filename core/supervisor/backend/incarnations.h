@@ -57,7 +57,9 @@ class Incarnations {
     // Called when a session could not load the backend. Returns the answer to
     // the session.
     virtual Status OnLoadFailed(const BackendCause& cause) = 0;
-    // Resolves once a successor serves, or with the reason why there is none.
+    // Called when a session could not load the backend because its installed
+    // files have changed. Resolves once a successor (a new backend from the
+    // changed files) serves, or with the reason why there is none.
     virtual kj::Promise<Status> AwaitSuccessor() = 0;
 
    protected:
@@ -121,8 +123,9 @@ class Incarnations {
   // `start` was the last start when that launch began.
   kj::Promise<ForOne> JudgeLaunch(const BackendStart& start,
                                   SessionLaunches::Outcome outcome);
-  // Waits for a successor, since the files changed. Always fails, since the
-  // session has to try again with the successor.
+  // Asks the owner for a successor, since the files have changed. Always fails:
+  // after a success with kBackendLost, so that the session tries again and
+  // finds the successor.
   kj::Promise<ForOne> AwaitSuccessor();
   // Counts a failed load for a session as a failed start of the backend.
   // Returns the answer to the session.

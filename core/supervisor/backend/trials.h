@@ -57,9 +57,9 @@ class Trials : public blame::BlameSubject {
     // True if other sessions have lost the device at the same time.
     bool together = false;
   };
-  // Finds out whether a device is lost, as a worker with media has said.
-  // `opened` is the time at which the worker's session was opened. Sessions
-  // that ask during one check share its outcome.
+  // Checks the claim of a worker with media that a device is lost. `opened` is
+  // the time at which the worker's session was opened: a session that was
+  // opened before the latest check was over shares its outcome.
   kj::Promise<DeviceFate> CheckDevice(
       const std::string& device, std::chrono::steady_clock::time_point opened);
 

@@ -138,6 +138,8 @@ Status QuarantineRecords::Add(const QuarantineRecord& record) {
 
 Status QuarantineRecords::Write(const QuarantineRecord& record) const {
   const std::string text = ToText(record);
+  // TOML cannot hold every path. A record that is read back with another path
+  // would never be found.
   const auto read_again = Parse(text);
   if (!read_again || read_again->path != record.path) {
     return Status(Code::kUnsupported, "its path is not text");

@@ -29,7 +29,7 @@ class MountTable {
   void Refresh();
   bool LiesOnRemote(const std::string& path) const;
 
-  // /proc/self/mountinfo, which poll() reports when the mounts change.
+  // /proc/self/mountinfo; poll() on it says whether the mounts have changed.
   ipc::UniqueFd changes_;
   std::vector<MountInfo> mounts_;
 };

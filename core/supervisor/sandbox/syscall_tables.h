@@ -77,9 +77,9 @@ struct GrantedCalls {
 Table ZygoteTableWith(const GrantedCalls& granted);
 Table SessionTableWith(const GrantedCalls& granted);
 
-// Returns whether ZygoteTable() has a call with these arguments wait for
-// bulkheadd's decision (Rule::asks). The kernel sends the same notification for
-// such a call and for a forbidden one.
+// Returns whether the rule of ZygoteTable() for this call lets the call wait
+// for bulkheadd's decision (Rule::asks). bulkheadd has to ask, since the kernel
+// sends the same notification for such a call and for a forbidden one.
 bool IsAsked(int syscall, std::span<const uint64_t, 6> arguments);
 
 }  // namespace bulkhead::sandbox

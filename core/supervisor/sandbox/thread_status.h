@@ -43,8 +43,8 @@ uint32_t InheritedFilters();
 inline constexpr uint32_t kStage1Filters = 2;
 inline constexpr uint32_t kStage2Filters = 4;  // Includes stage 1.
 
-// Checks in /proc, whatever the process claims, that every thread of it is
-// under `filters` filters of a lock-down (or more) and cannot gain privileges.
+// Checks in /proc, whatever the process claims, that every thread of it has
+// at least `filters` filters of a lock-down and cannot gain privileges.
 // Fails with kSandboxUnavailable, naming what is missing, and with kBackendLost
 // if the process has ended. A thread that starts during the check needs no
 // check: it inherits the filters of the thread that started it.

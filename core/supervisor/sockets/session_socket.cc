@@ -78,6 +78,7 @@ kj::Promise<void> SessionSocket::Lateness(
   return port_.getTimer()
       .afterDelay(deadline->next().remaining().count() * kj::NANOSECONDS)
       .then([this, deadline]() -> kj::Promise<void> {
+        // The worker gets more time if it had to wait for a processor.
         if (!deadline->GoesOn()) return kj::READY_NOW;
         return Lateness(deadline);
       });

@@ -27,7 +27,8 @@ struct TripPlan {
 // The figures of one mechanism.
 struct Trips {
   double median_us = 0;
-  // The 99th percentile by nearest rank: the slowest of fewer than 100 trips.
+  // The 99th percentile by nearest rank; with fewer than 100 trips,
+  // the slowest.
   double p99_us = 0;
   // The processor time of both processes per trip, including the timer that
   // ends the gap.

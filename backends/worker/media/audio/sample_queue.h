@@ -10,8 +10,8 @@
 namespace bulkhead::worker {
 
 // A queue of consecutive samples, decoded ones and silence in the place of lost
-// ones. Numbers the samples in the order in which they are added. Silence takes
-// memory only when it is taken, since damage can be long. A value type.
+// ones. Numbers the samples in the order in which they are added. Silence uses
+// no memory until Take() returns it, since damage can be long. A value type.
 class SampleQueue {
  public:
   // Drops all samples. The next one that is added has the number `next`.

@@ -24,14 +24,15 @@ namespace bulkhead::worker {
 //
 // Options of the stream whose keys begin with "bulkhead." ask for an examiner,
 // and are not passed to the backend. Streams without such options have no
-// examiner.
+// examiner. After the colon stand the clauses of bulkhead_backend.h whose
+// breaches the option finds.
 //
 //     bulkhead.hold-frames     gives each frame back this many frames later,
 //                              and checks that it has not changed: frame-5
 //     bulkhead.end-twice       sends the end of the stream again: send-4, end-1
-//     bulkhead.expect          values of fields that each frame has: color-2,
-//                              color-3, frame-11; "color_space=1|2
-//                              interlaced=0" allows two of the first
+//     bulkhead.expect          values that fields of each frame must have:
+//                              color-2, color-3, frame-11. "color_space=1|2
+//                              interlaced=0" demands a color_space of 1 or 2
 //     bulkhead.cut-packet      sends only the first half of the packet with
 //                              this number (from 1)
 //     bulkhead.refuse-buffers  lets acquire_buffer return OUT_OF_MEMORY after
@@ -39,7 +40,8 @@ namespace bulkhead::worker {
 //     bulkhead.without-buffers lets acquire_buffer return UNSUPPORTED:
 //                              acquire-1
 //     bulkhead.weigh-opens     measures the allocated memory each time this
-//                              many decoders were opened: close-1
+//                              many decoders were opened, and finds memory
+//                              that opening and closing lose: close-1
 //
 // With any of these options, three more breaches are found:
 //   - a frame that receive_frame fills without returning OK: receive-2

@@ -46,7 +46,8 @@ class Readings {
   Readings& operator=(const Readings&) = delete;
   ~Readings();
 
-  // Returns the latest reading, or nullopt if Take() has returned it before.
+  // Returns the latest reading; nullopt if there is none yet, or if Take() has
+  // returned it before.
   std::optional<Reading> Take();
   // Starts a reading at once, or right after the reading under way.
   void ReadNow();
