@@ -109,9 +109,9 @@ typedef enum bulkhead_result {
    * [again-2] From receive_frame before the end was sent: the decoder needs
    *   another packet first. After the end was sent: the next frame is not ready
    *   yet, and the runtime asks again.
-   * [again-3] A busy decoder may return AGAIN from both functions, but only for
-   *   less than half of the application's shortest deadline of open, seek and
-   *   frame: by default 5 s. */
+   * [again-3] A busy decoder may return AGAIN from both functions, but not for
+   *   half of the deadline of a frame (or of opening or seeking, if that is
+   *   shorter): by default 5 s. */
   BULKHEAD_AGAIN = 1,
   /* [end-1] Only from receive_frame, and only after the end was sent: there are
    *   no more frames. Until a flush, further calls return the same. */
@@ -120,9 +120,9 @@ typedef enum bulkhead_result {
    *   may decode.
    * [bad-2] From receive_frame: a packet that was sent is damaged. The result
    *   does not name the packet: the runtime finds it by its missing frame.
-   * [bad-3] A damaged packet gives BAD_INPUT at most a few times. The runtime
-   *   ends the stream if receive_frame returns BAD_INPUT 65,536 times in a row,
-   *   while no frame comes and no packet is taken. */
+   * [bad-3] Not without end: a damaged packet gives BAD_INPUT at most a few
+   *   times. The runtime ends the stream if receive_frame returns BAD_INPUT
+   *   65,536 times in a row, while no frame comes and no packet is taken. */
   BULKHEAD_BAD_INPUT = 3,
   /* [unsupported-1] From open: the device does not decode this codec, profile
    *   or size, does not exist, or does not know an option.
@@ -299,9 +299,9 @@ typedef struct bulkhead_buffer {
  *   names, or in memory of the backend, with `buffer` NULL.
  * [frame-5] The planes stay unchanged until release_frame. Bulkhead may read
  *   them while the decoder is in another call.
- * [frame-6] pts is the pts of the frame's packet, in the time base of the
- *   stream, or the best estimate if the packet has none. The runtime finds the
- *   packet by this pts.
+ * [frame-6] pts is that of the frame's packet, in the time base of the stream,
+ *   or the best estimate if the packet has none. The runtime finds the packet
+ *   by this pts.
  * [frame-7] Audio has a sample format that FFmpeg knows, a rate, channels and
  *   planes. It has only the samples that are to be heard: leave out the
  *   encoder's padding that the side data "Skip Samples" of a packet names.
