@@ -243,7 +243,7 @@ TEST_F(DiscoverTest, AnExplicitLoadCountsWithAutoloadOff) {
   selection_.autoload = false;
   const ExplicitLoad load{.directory = tree_.path(),
                           .dist_info = "acme-1.0.dist-info",
-                          .plugin_path = "",
+                          .object = "",
                           .entry_point = ""};
   const Scan path = ScanPluginPath({{tree_.path(), "test"}});
   const Discovery on_path = Discover(path, selection_, {load});

@@ -85,6 +85,11 @@ bool WorkerRecovery::GoOnElsewhere(const Status& failure) {
   return true;
 }
 
+WorkerRecovery::Episode& WorkerRecovery::BeginEpisode() {
+  if (!episode_) episode_ = Episode{};
+  return *episode_;
+}
+
 void WorkerRecovery::Recovered() {
   const bool moved = failover_.unconfirmed();
   if (!episode_ && !moved) return;

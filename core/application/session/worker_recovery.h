@@ -150,7 +150,7 @@ class WorkerRecovery {
   // Returns whether any worker of this session has died.
   bool any_died() const { return stats_.restarts > 0; }
   // Returns the present episode, and begins one if there is none.
-  Episode& BeginEpisode() { return episode_ ? *episode_ : episode_.emplace(); }
+  Episode& BeginEpisode();
   // Makes sure that a worker lives and has the stream open, and that the input
   // is not known to kill workers at this position.
   Status Ready(Step asked);
