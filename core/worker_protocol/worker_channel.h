@@ -29,9 +29,9 @@ inline constexpr size_t kSmallRequestWords = 64;
 // other. Sessions in the application and health checks in bulkheadd talk to
 // their workers through it.
 //
-// Nothing here waits. A session blocks in an ipc::Waiter, and a health check
-// returns to its event loop; both come back when there may be a reply. Only an
-// event loop needs a descriptor for that (wake_fd()).
+// The functions never wait. A session blocks in an ipc::Waiter, and a health
+// check returns to its event loop; both come back when there may be a reply.
+// Only an event loop needs a descriptor for that (wake_fd()).
 //
 //     ASSIGN_OR_RETURN(auto channel, WorkerChannel::Create(Host::kThread));
 //     SendAttach(channel->descriptors(media_fd), MediaAccess::kDirect, send);

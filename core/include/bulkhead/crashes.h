@@ -79,7 +79,7 @@ struct Crash {
   SandboxTier tier = SandboxTier::kNone;
   uint32_t incarnation = 0;  // Number of starts of the backend.
   std::string process;       // "worker" or "zygote".
-  // Whose fault it is: "input", "backend", "device", "start" or "nobody".
+  // The culprit: "input", "backend", "device", "start" or "nobody".
   std::string blamed;
   // The end of the process and its position. The process itself reported the
   // members whose names begin with `claimed`.

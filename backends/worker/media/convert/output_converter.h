@@ -32,7 +32,7 @@ struct OutputFormat {
   struct Native {
     // The format of the first picture, if an earlier worker has found it.
     std::string known_format;
-    // Whether decoders may write into the slots. Must be false if damaged
+    // True if decoders may write into the slots. Must be false if damaged
     // pictures are delivered. The parts that a decoder leaves unfilled show old
     // contents of the memory, and only private memory has the same contents as
     // the ffmpeg command's (BufferProvider).

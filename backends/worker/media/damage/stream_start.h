@@ -29,7 +29,7 @@ namespace bulkhead::worker {
 //   H.264: pictures that are decoded or shown before the first entry: an IDR
 //     picture, a recovery point whose refresh is complete, or an I-picture.
 //
-// Nothing is left out of these streams:
+// StreamStart leaves nothing out of these streams:
 //   - streams of other codecs;
 //   - H.264 and MPEG that begin with unreadable headers, which may be damage;
 //   - H.264 after a seek to a packet that is no entry.

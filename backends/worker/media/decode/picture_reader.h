@@ -183,7 +183,7 @@ class PictureReader {
   bool packets_ended_ = false;
   bool packet_pending_ = false;  // the packet read last must still be sent
   bool met_damage_ = false;  // there was damage since the decoder was opened
-  // Nothing but lost pictures has shown damage since the decoder was opened.
+  // True while only lost pictures have shown damage since the decoder opened.
   bool sound_ = true;
   bool has_picture_ = false;
   // The last held picture comes after a loss, and the decoder's next picture
