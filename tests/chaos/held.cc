@@ -39,6 +39,7 @@ std::optional<pid_t> AwaitHeld(pid_t root, milliseconds limit,
   const auto end = Clock::now() + limit;
   const ProcessWatch root_watch(root);
   while (Clock::now() < end && !(stop && stop())) {
+    if (IsHeld(root)) return root;
     for (const pid_t pid : DescendantsOf(root)) {
       if (IsHeld(pid)) return pid;
     }

@@ -10,9 +10,9 @@
 
 #include <chrono>
 #include <iostream>
-#include <optional>
 #include <ostream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "bulkhead/host.h"
@@ -47,8 +47,16 @@ void PrintTo(const End& end, std::ostream* out) { *out << end.name; }
 
 class DeathSignal : public testing::TestWithParam<End> {};
 
-// Writes the pids of bulkheadd and of the zygote to `pipe`, then waits for a
-// session that never comes.
+// The processes of an application that the test signals and watches.
+struct Pids {
+  pid_t bulkheadd = 0;
+  pid_t zygote = 0;
+  pid_t session = 0;  // the worker of the session that is being opened
+};
+
+// Opens a session that never comes, and writes Pids to `pipe` once bulkheadd
+// has the session's worker. A worker that bulkheadd has not confirmed yet is
+// ended with its zygote.
 int BeApplication(const LyingInstallation& installation, bool reduced,
                   int pipe) {
   HostOptions options = installation.options();
@@ -59,13 +67,18 @@ int BeApplication(const LyingInstallation& installation, bool reduced,
     std::cerr << ready << '\n';
     return 1;
   }
-  pid_t pids[] = {host->supervisor_pid(), 0};
-  const BackendReport report = host->Backends().value();
-  for (const BackendInfo& backend : report.backends) {
-    if (backend.name == kLie) pids[1] = backend.zygote_pid;
+  const std::jthread opening(
+      [&] { (void)host->OpenVideo(installation.media(), {.device = kLie}); });
+  Pids pids = {.bulkheadd = host->supervisor_pid()};
+  while (pids.session == 0) {
+    const BackendReport report = host->Backends().value();
+    for (const BackendInfo& backend : report.backends) {
+      if (backend.name != kLie || backend.session_pids.empty()) continue;
+      pids.zygote = backend.zygote_pid;
+      pids.session = backend.session_pids.front();
+    }
   }
-  if (write(pipe, pids, sizeof pids) != sizeof pids) return 1;
-  (void)host->OpenVideo(installation.media(), {.device = kLie});
+  if (write(pipe, &pids, sizeof pids) != sizeof pids) return 1;
   for (;;) pause();
 }
 
@@ -76,24 +89,25 @@ TEST_P(DeathSignal, IsNotNeeded) {
   ipc::ForkedChild application(
       [&] { return BeApplication(installation, GetParam().reduced, pipe[1]); });
   ::close(pipe[1]);
-  pid_t pids[2] = {};
-  ASSERT_EQ(read(pipe[0], pids, sizeof pids), ssize_t{sizeof pids});
+  Pids pids;
+  ASSERT_EQ(read(pipe[0], &pids, sizeof pids), ssize_t{sizeof pids});
   ::close(pipe[0]);
-  const std::optional<pid_t> held = AwaitHeld(pids[0], kStart);
-  ASSERT_TRUE(held) << "no process of the backend waits";
+  ASSERT_EQ(AwaitHeld(pids.session, kStart), pids.session);
   std::vector<ProcessWatch> processes;
-  for (const pid_t pid : DescendantsOf(pids[0])) processes.emplace_back(pid);
-  processes.emplace_back(pids[0]);
-  const ProcessWatch zygote(pids[1]);
+  for (const pid_t pid : DescendantsOf(pids.bulkheadd)) {
+    processes.emplace_back(pid);
+  }
+  processes.emplace_back(pids.bulkheadd);
+  const ProcessWatch zygote(pids.zygote);
   if (GetParam().zygote_first) {
     ASSERT_TRUE(zygote.Signal(SIGKILL));
     ASSERT_TRUE(zygote.AwaitEnd(kStart));
-    ASSERT_TRUE(IsHeld(*held)) << "a session ends with its zygote";
+    ASSERT_TRUE(IsHeld(pids.session)) << "a session ends with its zygote";
   }
   if (GetParam().victim == Victim::kApplication) {
     application.Signal(GetParam().signal);
   } else {
-    ASSERT_EQ(kill(pids[0], GetParam().signal), 0);
+    ASSERT_EQ(kill(pids.bulkheadd, GetParam().signal), 0);
   }
   const auto left = AwaitEndOfAll(processes, kAllGone);
   ExpectAtMost(Fault(36), GetParam().name, 0, static_cast<int64_t>(left.size()),
