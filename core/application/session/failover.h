@@ -12,8 +12,8 @@ namespace bulkhead::session {
 
 // Rules and options for a stream that continues on another device after its
 // backend has failed. bulkhead/recovery.h says when and how this happens.
-// WorkerRecovery changes the device, FrameSequence and Witness compare the
-// pictures of both devices, and FailoverRecord describes the change.
+// WorkerRecovery changes the device, Witness compares the pictures of both
+// devices, and FailoverRecord describes the change.
 //
 // Trust: the backend that failed can choose the moment of its failure. It gains
 // nothing else: the caller chose the other device. The only data that the other

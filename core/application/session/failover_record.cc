@@ -41,14 +41,13 @@ void FailoverRecord::Begin(Failover failover) {
   failover_->text = Describe(*failover_, unit_);
 }
 
-void FailoverRecord::Compared(const std::optional<Comparison>& comparison) {
-  if (!comparison || !failover_) return;
-  if (!comparison->same) {
+void FailoverRecord::Compared(const Comparison& comparison) {
+  if (!comparison.same) {
     failover_->proof = Failover::Proof::kDifferent;
   } else if (failover_->proof != Failover::Proof::kDifferent) {
     failover_->proof = Failover::Proof::kSame;
   }
-  failover_->compared += comparison->frames;
+  failover_->compared += comparison.frames;
   failover_->text = Describe(*failover_, unit_);
 }
 

@@ -31,8 +31,8 @@ class FailoverRecord {
 
   // Records that the device was changed.
   void Begin(Failover failover);
-  // Adds the result of a comparison of frames; nullopt if none was made.
-  void Compared(const std::optional<Comparison>& comparison);
+  // Adds the result of a comparison of frames, made after Begin().
+  void Compared(const Comparison& comparison);
   // Returns whether the device was changed and no step has succeeded since
   // then.
   bool unconfirmed() const { return failover_ && !confirmed_; }

@@ -99,9 +99,9 @@ Result<FrameSequence::Event> FrameSequence::Await(
     Record({.pts = pts,
             .duration = published ? published->duration : damage->duration,
             .position = published ? published->position : damage->position,
-            .fingerprint = published ? published->fingerprint : 0,
             .check = published && !damage ? published->check : 0,
-            .delivered = delivered});
+            .delivered = delivered},
+           published ? published->fingerprint : 0);
     frames_ += damage ? damage->packets : 1;
     if (damage) {
       if (frames::HasPlace(*damage)) damage->frame = number;
@@ -122,16 +122,17 @@ bool FrameSequence::SkippedUnrecorded(
           unseen->fate == worker_link::UnseenFrame::Fate::kDamaged);
 }
 
-void FrameSequence::Record(Stamp stamp) {
+void FrameSequence::Record(Stamp stamp, uint64_t fingerprint) {
   gaps_told_.clear();
   passing_recorded_ = false;
   seen_.push_back(stamp);
+  witness_.Record(fingerprint);
   if (seen_.size() <= std::max(most_recorded_, uint64_t{kComparedFrames})) {
     return;
   }
   if (seen_.front().check != 0) earlier_point_ = seen_.front();
   seen_.pop_front();
-  if (without_prints_ > 0) --without_prints_;
+  witness_.DropOldest();
   ++dropped_;
 }
 
@@ -156,6 +157,7 @@ worker_link::PlayRequest FrameSequence::PlayTo(size_t seen) const {
 
 void FrameSequence::Rewind() {
   seen_.clear();
+  witness_.Rewind();
   earlier_point_.reset();
   gaps_told_.clear();
   dropped_ = 0;
@@ -163,8 +165,6 @@ void FrameSequence::Rewind() {
   ascending_ = true;
   ended_ = false;
   playing_ = false;
-  other_device_ = false;
-  without_prints_ = 0;
   passing_recorded_ = false;
 }
 
@@ -176,19 +176,15 @@ Status FrameSequence::Resume(worker_link::VideoLink& video) {
                        .in_turn = true});
   }
   ASSIGN_OR_RETURN(const uint64_t same, PlayCompared(video));
-  if (std::exchange(other_device_, false)) {
+  if (witness_.proving()) {
     // Only delivered pictures count as compared. Equal damage proves little.
     const auto compared = std::count_if(
         seen_.end() - static_cast<std::ptrdiff_t>(same), seen_.end(),
         [](const Stamp& stamp) { return stamp.delivered; });
-    if (same == 0) without_prints_ = seen_.size();
-    if (same == 0 || compared > 0) {
-      comparison_ = Comparison{.same = same > 0,
-                               .frames = static_cast<uint64_t>(compared)};
-    }
+    witness_.Replayed(same > 0, static_cast<uint64_t>(compared));
   }
   if (same > 0) return Status();
-  if (without_prints_ > 0) return PlayUncompared(video);
+  if (witness_.goes_on_uncompared()) return PlayUncompared(video);
   if (dropped_ > 0) {
     return Status(Code::kResourceExhausted,
                   "its worker was lost, and another one would have to decode "
@@ -210,9 +206,10 @@ Result<uint64_t> FrameSequence::PlayCompared(worker_link::VideoLink& video) {
   // next frames are already recorded.
   seeks_ = true;
   if (ascending_) {
-    const size_t most = other_device_ ? kProvingFrames : kComparedFrames;
+    const bool proving = witness_.proving();
+    const size_t most = proving ? kProvingFrames : kComparedFrames;
     const size_t first = seen_.size() - std::min(seen_.size(), most);
-    const size_t entry = other_device_ ? first : seen_.size() - 1;
+    const size_t entry = proving ? first : seen_.size() - 1;
     worker_link::PlayRequest play = PlayTo(entry);
     if (play.start == worker_link::PlayRequest::Start::kPacket) {
       play.skip_before = seen_[first].pts;
@@ -270,13 +267,14 @@ Result<uint64_t> FrameSequence::DropSeen(worker_link::VideoLink& video,
   for (size_t expected = first; expected < seen_.size();) {
     ASSIGN_OR_RETURN(worker_link::PlayEvent event, video.Await());
     Stamp seen;
+    uint64_t fingerprint = 0;
     bool made_up = false;
     if (const auto* published =
             std::get_if<worker_link::PublishedFrame>(&event)) {
       seen = {.pts = published->pts,
               .duration = published->duration,
-              .position = published->position,
-              .fingerprint = published->fingerprint};
+              .position = published->position};
+      fingerprint = published->fingerprint;
       // The made-up parts of a damaged picture depend on old content of the
       // buffer, and so on whether the worker decodes ahead. In a pass from the
       // beginning, such a difference does not matter.
@@ -290,8 +288,7 @@ Result<uint64_t> FrameSequence::DropSeen(worker_link::VideoLink& video,
       if (first > 0 && lost.pts < seen_[first].pts) continue;
       seen = {.pts = lost.pts,
               .duration = lost.duration,
-              .position = lost.position,
-              .fingerprint = 0};
+              .position = lost.position};
     } else {
       return uint64_t{0};
     }
@@ -313,12 +310,11 @@ Result<uint64_t> FrameSequence::DropSeen(worker_link::VideoLink& video,
     }
     // If durations differ here, the durations of later frames would differ,
     // too.
-    if (compares_durations && seen.fingerprint != 0 &&
+    if (compares_durations && fingerprint != 0 &&
         recorded.duration != seen.duration) {
       return uint64_t{0};
     }
-    const bool any_picture = made_up || expected < without_prints_;
-    if (!any_picture && recorded.fingerprint != seen.fingerprint) {
+    if (!made_up && !witness_.IsSame(dropped_ + expected, fingerprint)) {
       return uint64_t{0};
     }
     ++expected;

@@ -6,11 +6,10 @@
 #include <deque>
 #include <optional>
 #include <set>
-#include <utility>
 #include <variant>
 
 #include "core/application/frames/damage_log.h"
-#include "core/application/session/failover.h"
+#include "core/application/session/witness.h"
 #include "core/application/worker_link/video_link.h"
 #include "core/include/bulkhead/status.h"
 
@@ -19,12 +18,13 @@ namespace bulkhead::session {
 // Delivers the frames of a video stream in order, each once, across any number
 // of workers. A caller of Next() does not notice the death of a worker.
 //
-// The sequence keeps a record: the timestamp, the duration, the offset in the
-// file and the fingerprint of each frame that was delivered or reported as
-// damaged. A new worker seeks to the last point of access (a random access
-// point, ipc::IndexEntry::check) in the record, and decodes from it. Recorded
-// frames then come again. The sequence compares them with the record and drops
-// them, until the first frame comes that is not recorded.
+// The sequence keeps a record: the timestamp, the duration and the offset in
+// the file of each frame that was delivered or reported as damaged. The witness
+// keeps the fingerprints of the same frames. A new worker seeks to the last
+// point of access (a random access point, ipc::IndexEntry::check) in the
+// record, and decodes from it. Recorded frames then come again. The sequence
+// compares them with the record and drops them, until the first frame comes
+// that is not recorded.
 //
 // The new worker decodes from the beginning instead in these cases:
 // - There is no such point of access.
@@ -38,7 +38,7 @@ namespace bulkhead::session {
 // play compares more frames than usual, since it tests a decoder and not a
 // file. Even if they differ, the sequence continues: at the point of access
 // before the next frame, or by counting where timestamps give no order. The
-// fingerprints in the record are then no longer compared.
+// fingerprints of recorded frames are then no longer compared.
 //
 // The record has the last Limits::index_frames frames. Once it has dropped the
 // first frames of the stream, it cannot check a pass from the beginning. If
@@ -53,13 +53,14 @@ class FrameSequence {
   using Event = std::variant<worker_link::PublishedFrame, frames::Damage,
                              worker_link::EndOfStream>;
 
-  // `log` gets all damage and notes that the sequence meets, and must outlive
-  // the sequence. With `shows_damaged`, Next() returns damaged pictures as
-  // pictures; without, as Damage. `most_recorded` is the largest number of
-  // recorded frames.
-  FrameSequence(frames::DamageLog& log, bool shows_damaged,
+  // `log` gets all damage and notes that the sequence meets, `witness` the
+  // fingerprints of recorded frames. Both must outlive the sequence. With
+  // `shows_damaged`, Next() returns damaged pictures as pictures; without, as
+  // Damage. `most_recorded` is the largest number of recorded frames.
+  FrameSequence(frames::DamageLog& log, Witness& witness, bool shows_damaged,
                 uint64_t most_recorded)
       : log_(log),
+        witness_(witness),
         shows_damaged_(shows_damaged),
         most_recorded_(most_recorded) {}
   FrameSequence(const FrameSequence&) = delete;
@@ -79,22 +80,14 @@ class FrameSequence {
   Result<Event> Next(worker_link::VideoLink& video);
   // Makes Next() return the first frame again.
   void Rewind();
-  // Records that the next worker is on another device.
-  void ChangeDevice() { other_device_ = !seen_.empty(); }
-  // Returns the result of comparing recorded frames with frames of the other
-  // device, once; nullopt if there is none, or if it was already taken.
-  std::optional<Comparison> TakeComparison() {
-    return std::exchange(comparison_, std::nullopt);
-  }
 
  private:
   // One recorded frame.
   struct Stamp {
     int64_t pts;
-    int64_t duration;      // 0: unknown
-    int64_t position;      // byte of its packet in the file; -1: unknown
-    uint64_t fingerprint;  // 0: the packet yielded no picture
-    uint32_t check = 0;    // as in ipc::IndexEntry
+    int64_t duration;    // 0: unknown
+    int64_t position;    // byte of its packet in the file; -1: unknown
+    uint32_t check = 0;  // as in ipc::IndexEntry
     bool delivered = false;
   };
 
@@ -105,8 +98,9 @@ class FrameSequence {
   // repeat, such as joined recordings, have such frames, and the caller must
   // get them.
   bool SkippedUnrecorded(const worker_link::PlayEvent& event) const;
-  // Appends to the record, and drops the first stamp if the record is full.
-  void Record(Stamp stamp);
+  // Appends a frame to the record, and drops the first frame if the record is
+  // full. `fingerprint` is 0 if the packet yielded no picture.
+  void Record(Stamp stamp, uint64_t fingerprint);
   // Returns a play that begins at the last point of access up to the recorded
   // frame seen_[seen]. If there is no such point, or if the worker cannot seek,
   // the play begins at the beginning.
@@ -129,6 +123,7 @@ class FrameSequence {
   Status DropCounted(worker_link::VideoLink& video);
 
   frames::DamageLog& log_;
+  Witness& witness_;
   const bool shows_damaged_;
   const uint64_t most_recorded_;
   std::deque<Stamp> seen_;
@@ -138,14 +133,9 @@ class FrameSequence {
   uint64_t frames_ = 0;                 // returned by frames()
   bool ascending_ = true;  // all of seen_ have timestamps, in ascending order
   bool ended_ = false;
-  bool playing_ = false;       // the latest play continues after seen_
-  bool other_device_ = false;  // seen_ is of the old device, not yet compared
-  // Number of entries at the front of seen_ that another device has made, and
-  // whose fingerprints are not compared.
-  size_t without_prints_ = 0;
+  bool playing_ = false;           // the latest play continues after seen_
   bool seeks_ = true;              // the latest worker could seek
   bool passing_recorded_ = false;  // the play may still report recorded frames
-  std::optional<Comparison> comparison_;
 };
 
 }  // namespace bulkhead::session

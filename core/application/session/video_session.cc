@@ -52,8 +52,9 @@ VideoSession::VideoSession(
           supervisor, input_,
           SettingsOf(supervisor, input_, options_, elsewhere_, limits, cancel),
           *this),
-      witness_(elsewhere_.has_value()),
-      sequence_(damage_, options_.on_corrupt == OnCorrupt::kShow,
+      witness_(elsewhere_.has_value(),
+               [this](const Comparison& made) { recovery_.Compared(made); }),
+      sequence_(damage_, witness_, options_.on_corrupt == OnCorrupt::kShow,
                 limits.index_frames) {}
 
 Result<bool> VideoSession::OpenOn(worker_link::WorkerLink& link,
@@ -99,14 +100,12 @@ void VideoSession::WorkerLost(bool kept) {
 void VideoSession::DeviceChanged() {
   options_ = *std::move(elsewhere_);
   elsewhere_.reset();
-  sequence_.ChangeDevice();
   witness_.ChangeDevice();
 }
 
 Result<FrameSequence::Event> VideoSession::NextOn(
     worker_link::VideoLink& video) {
   auto event = sequence_.Next(video);
-  recovery_.Compared(sequence_.TakeComparison());
   if (event && std::holds_alternative<worker_link::PublishedFrame>(*event)) {
     recovery_.Progressed();
   }
@@ -119,8 +118,12 @@ Result<FrameSequence::Event> VideoSession::NextOn(
   return event;
 }
 
-Result<std::optional<Frame>> VideoSession::Next() {
+Status VideoSession::BeginCall() {
   if (video_) video_->BeginStep();
+  return recovery_.BeginCall();
+}
+
+Result<std::optional<Frame>> VideoSession::Next() {
   while (!sequence_.ended()) {
     const uint64_t number = sequence_.next();
     auto event =
@@ -134,7 +137,7 @@ Result<std::optional<Frame>> VideoSession::Next() {
       event = FrameSequence::Event(worker_link::EndOfStream{});
     }
     if (auto* published = std::get_if<worker_link::PublishedFrame>(&*event)) {
-      witness_.Passed(*published, number, metadata_.backend);
+      witness_.Show(*published, number, metadata_.backend);
       return std::make_optional(MakeFrame(std::move(*published), number,
                                           metadata_, options_, device_));
     }
@@ -251,6 +254,7 @@ Result<Frame> VideoSession::FramePlayedAt(double seconds) {
 
 Result<FrameFinder::Found> VideoSession::FindOn(worker_link::VideoLink& video,
                                                 uint64_t index) {
+  video.BeginStep();
   if (approximate_finder_) return approximate_finder_->Find(video, index);
   return options_.on_corrupt == OnCorrupt::kNearest
              ? finder_->FindNearest(video, index)
@@ -258,22 +262,14 @@ Result<FrameFinder::Found> VideoSession::FindOn(worker_link::VideoLink& video,
 }
 
 Result<VideoSession::FrameOrDamage> VideoSession::Find(uint64_t index) {
-  if (video_) video_->BeginStep();
-  auto found =
-      recovery_.Run(Step::kFrameAt, index, [&]() -> Result<FrameFinder::Found> {
-        // Each frame of a comparison is a search with a deadline of its own.
-        const auto find = [this](uint64_t i) {
-          video_->BeginStep();
-          return FindOn(*video_, i);
-        };
-        ASSIGN_OR_RETURN(const auto comparison, witness_.Compare(find));
-        recovery_.Compared(comparison);
-        auto frame = comparison ? find(index) : FindOn(*video_, index);
-        if (frame && std::holds_alternative<FoundFrame>(*frame)) {
-          recovery_.Progressed();
-        }
-        return frame;
-      });
+  const auto find = [this](uint64_t i) { return FindOn(*video_, i); };
+  auto found = recovery_.Run(Step::kFrameAt, index, [&] {
+    auto frame = witness_.FindCompared(find, index);
+    if (frame && std::holds_alternative<FoundFrame>(*frame)) {
+      recovery_.Progressed();
+    }
+    return frame;
+  });
   if (!found) return NamingTheLoss(std::move(found).error(), input_);
   auto* const frame = std::get_if<FoundFrame>(&*found);
   if (!frame) return FrameOrDamage(std::get<frames::Damage>(*std::move(found)));

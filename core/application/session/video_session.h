@@ -59,8 +59,9 @@ class VideoSession final : private WorkerRecovery::Client {
   int worker_pid() const { return recovery_.worker_pid(); }
 
   // Call this at the beginning of each call of the application; see
-  // WorkerRecovery::BeginCall().
-  Status BeginCall() { return recovery_.BeginCall(); }
+  // WorkerRecovery::BeginCall(). Begins the step of Next()
+  // (VideoLink::BeginStep()); Find() begins its own.
+  Status BeginCall();
   void Cancel() { recovery_.Cancel(); }
 
   // The following calls behave as VideoDecoder documents them.

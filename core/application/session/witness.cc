@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <variant>
 
+#include "core/base/status_macros.h"
+
 namespace bulkhead::session {
 namespace {
 
@@ -18,8 +20,8 @@ void Witness::Found(const FoundFrame& frame, const std::string& backend) {
   shadow_->Show(backend, frame.picture, frame.number, /*in_order=*/false);
 }
 
-void Witness::Passed(const worker_link::PublishedFrame& frame, uint64_t number,
-                     const std::string& backend) {
+void Witness::Show(const worker_link::PublishedFrame& frame, uint64_t number,
+                   const std::string& backend) {
   if (shadow_) shadow_->Show(backend, frame, number, /*in_order=*/true);
 }
 
@@ -41,15 +43,25 @@ void Witness::Delivered() {
 void Witness::ChangeDevice() {
   keeps_ = false;
   found_.clear();
-  other_device_ = !latest_.empty();
-}
-
-Result<std::optional<Comparison>> Witness::Compare(const Find& find) {
-  if (!other_device_) return std::optional<Comparison>();
+  latest_unproven_ = !latest_.empty();
+  in_order_unproven_ = !in_order_.empty();
   // Neighbouring frames need no seek each if they are found in ascending order.
   std::sort(latest_.begin(), latest_.end(),
             [](const Print& a, const Print& b) { return a.number < b.number; });
-  Comparison comparison{.same = true};
+}
+
+Result<FrameFinder::Found> Witness::FindCompared(const Find& find,
+                                                 uint64_t index) {
+  if (latest_unproven_) {
+    ASSIGN_OR_RETURN(const Comparison comparison, Compare(find));
+    latest_unproven_ = false;
+    latest_.clear();
+    report_(comparison);
+  }
+  return find(index);
+}
+
+Result<Comparison> Witness::Compare(const Find& find) const {
   for (const Print& print : latest_) {
     const auto again = find(print.number);
     if (!again && again.error().code() != Code::kBadInput &&
@@ -59,14 +71,28 @@ Result<std::optional<Comparison>> Witness::Compare(const Find& find) {
     const auto* frame = again ? std::get_if<FoundFrame>(&*again) : nullptr;
     if (frame == nullptr || frame->number != print.number ||
         frame->picture.fingerprint != print.fingerprint) {
-      comparison = {};
-      break;
+      return Comparison{.same = false};
     }
-    ++comparison.frames;
   }
-  other_device_ = false;
-  latest_.clear();
-  return std::make_optional(comparison);
+  return Comparison{.same = true, .frames = latest_.size()};
+}
+
+void Witness::DropOldest() {
+  in_order_.pop_front();
+  ++oldest_;
+}
+
+void Witness::Rewind() {
+  in_order_.clear();
+  oldest_ = 0;
+  uncompared_ = 0;
+  in_order_unproven_ = false;
+}
+
+void Witness::Replayed(bool same, uint64_t pictures) {
+  in_order_unproven_ = false;
+  if (!same) uncompared_ = oldest_ + in_order_.size();
+  if (!same || pictures > 0) report_({.same = same, .frames = pictures});
 }
 
 }  // namespace bulkhead::session

@@ -19,23 +19,29 @@
 
 namespace bulkhead::session {
 
-// Sees every picture of a video stream that the caller gets, for two kinds of
-// comparison with pictures of another device:
+// Compares pictures of a video stream that the caller has got with pictures of
+// another worker or another device. It keeps their fingerprints:
 //
-//   after a failover  The latest frames found by number are found again on the
-//                     other device, and their fingerprints compared. Few frames
-//                     are kept, since each may cost a seek. (FrameSequence
-//                     compares the frames of Next().)
-//   with a shadow     ShadowFeed reports each picture to bulkheadd
-//                     (HostOptions::shadow).
+//   of Next()         While FrameSequence records a frame, its fingerprint is
+//                     kept. The next worker must show the same pictures again.
+//                     If it is on another device and does not, their
+//                     fingerprints are compared no more.
+//   found by number   The latest few are kept, and compared after a change of
+//                     the device only, since each may cost a seek.
+//
+// With a shadow, it also passes each picture to ShadowFeed, which reports it to
+// bulkheadd (HostOptions::shadow).
 //
 // Owned by the VideoSession. Not thread-safe.
 class Witness {
  public:
   using Find = std::function<Result<FrameFinder::Found>(uint64_t)>;
+  using Report = std::function<void(const Comparison&)>;
 
-  // `may_move` is true if the caller has named a device on_failure.
-  explicit Witness(bool may_move) : keeps_(may_move) {
+  // `may_move` is true if the caller has named a device on_failure. `report`
+  // gets each comparison with that device.
+  Witness(bool may_move, Report report)
+      : report_(std::move(report)), keeps_(may_move) {
     if (may_move) hasher_ = PictureHasher::WithRandomKey();
   }
 
@@ -46,27 +52,47 @@ class Witness {
   void Accompany(std::unique_ptr<ShadowFeed> feed) {
     shadow_ = std::move(feed);
   }
+  // Records that all later frames come from another device. Forgets the frames
+  // that the present call has found by number.
+  void ChangeDevice();
 
   // Begins a call of the application that asks for frames by number.
   void Begin() { found_.clear(); }
+  // Has `find` find frame `index`. After a change of the device, it first finds
+  // the kept frames again and compares them, once. After an error, the next
+  // call compares again.
+  Result<FrameFinder::Found> FindCompared(const Find& find, uint64_t index);
   // Takes a frame that the call has found, with a worker of `backend`.
   void Found(const FoundFrame& frame, const std::string& backend);
   // Ends the call successfully. Only then are the frames of Found() kept.
   void Delivered();
+
+  // Keeps the fingerprint of the next frame of Next(); 0 stands for a frame
+  // without a picture.
+  void Record(uint64_t fingerprint) { in_order_.push_back(fingerprint); }
+  // Forgets the oldest fingerprint of Next().
+  void DropOldest();
+  // Forgets all fingerprints of Next(), which starts over.
+  void Rewind();
+  // Returns whether the recorded frame `number` of Next() has this fingerprint.
+  // Returns true if its fingerprint is compared no more.
+  bool IsSame(uint64_t number, uint64_t fingerprint) const {
+    return number < uncompared_ || in_order_[number - oldest_] == fingerprint;
+  }
+  // Returns whether the device has changed and the recorded frames of Next()
+  // have yet to be compared.
+  bool proving() const { return in_order_unproven_; }
+  // Ends proving(). `same` is false if a frame differs; `pictures` is the
+  // number of delivered pictures that were found to be the same.
+  void Replayed(bool same, uint64_t pictures);
+  // Returns whether Next() goes on although recorded frames differ.
+  bool goes_on_uncompared() const { return uncompared_ > oldest_; }
   // Takes a frame of Next(), with its number and the backend of its worker.
-  void Passed(const worker_link::PublishedFrame& frame, uint64_t number,
-              const std::string& backend);
+  void Show(const worker_link::PublishedFrame& frame, uint64_t number,
+            const std::string& backend);
   // Takes the end of the stream, which Next() has reached after `frames`
   // frames.
   void Ended(uint64_t frames);
-
-  // Records that all later frames come from another device. Forgets the frames
-  // of the present call.
-  void ChangeDevice();
-  // After a change of the device, has `find` find the kept frames again, and
-  // compares them. Returns nullopt if there is nothing to compare, or if they
-  // were compared before. After an error, the next call compares again.
-  Result<std::optional<Comparison>> Compare(const Find& find);
 
  private:
   struct Print {
@@ -74,12 +100,21 @@ class Witness {
     uint64_t fingerprint;
   };
 
+  // Compares the kept frames that were found by number.
+  Result<Comparison> Compare(const Find& find) const;
+
+  const Report report_;
   // Set if the caller has named a device on_failure.
   std::optional<PictureHasher> hasher_;
-  bool keeps_;  // frames are kept, since the device may still change
+  // True if frames found by number are kept, since the device may still change.
+  bool keeps_;
   std::vector<Print> found_;            // frames of the present call
   std::deque<Print> latest_;            // frames of the latest calls
-  bool other_device_ = false;           // latest_ has yet to be compared
+  bool latest_unproven_ = false;        // the device has changed after latest_
+  std::deque<uint64_t> in_order_;       // fingerprints of Next()
+  uint64_t oldest_ = 0;                 // the number of in_order_'s first
+  uint64_t uncompared_ = 0;             // frames before it are compared no more
+  bool in_order_unproven_ = false;      // returned by proving()
   std::unique_ptr<ShadowFeed> shadow_;  // null if the stream has no shadow
 };
 

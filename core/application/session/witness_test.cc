@@ -10,6 +10,15 @@
 namespace bulkhead::session {
 namespace {
 
+// Collects the comparisons that a witness reports.
+struct Reports {
+  std::vector<Comparison> made = {};
+
+  Witness::Report Report() {
+    return [this](const Comparison& comparison) { made.push_back(comparison); };
+  }
+};
+
 FoundFrame Frame(uint64_t number, uint64_t fingerprint) {
   return {number, {.fingerprint = fingerprint}};
 }
@@ -38,7 +47,8 @@ struct OtherDevice {
 };
 
 TEST(WitnessTest, ComparesWhatWasDeliveredOnceInOrder) {
-  Witness witness(/*may_move=*/true);
+  Reports reports;
+  Witness witness(/*may_move=*/true, reports.Report());
   Deliver(witness, {9, 2});
   Deliver(witness, {5, 9});
   witness.Begin();
@@ -46,51 +56,116 @@ TEST(WitnessTest, ComparesWhatWasDeliveredOnceInOrder) {
                 "acme");  // the call fails, and goes on elsewhere
   witness.ChangeDevice();
   OtherDevice device;
-  const auto compared = witness.Compare(device.Find());
-  ASSERT_TRUE(compared && *compared);
-  EXPECT_TRUE((*compared)->same);
-  EXPECT_EQ((*compared)->frames, 3u);
-  EXPECT_EQ(device.asked, (std::vector<uint64_t>{2, 5, 9}));
-  const auto again = witness.Compare(device.Find());
-  ASSERT_TRUE(again);
-  EXPECT_FALSE(*again);
+  ASSERT_TRUE(witness.FindCompared(device.Find(), 7));
+  ASSERT_EQ(reports.made.size(), 1u);
+  EXPECT_TRUE(reports.made[0].same);
+  EXPECT_EQ(reports.made[0].frames, 3u);
+  EXPECT_EQ(device.asked, (std::vector<uint64_t>{2, 5, 9, 7}));
+  ASSERT_TRUE(witness.FindCompared(device.Find(), 8));
+  EXPECT_EQ(reports.made.size(), 1u);
 }
 
 TEST(WitnessTest, OneOtherPictureIsEnough) {
-  Witness witness(/*may_move=*/true);
+  Reports reports;
+  Witness witness(/*may_move=*/true, reports.Report());
   Deliver(witness, {1, 2, 3});
   witness.ChangeDevice();
   OtherDevice device{.odd = 2};
-  const auto compared = witness.Compare(device.Find());
-  ASSERT_TRUE(compared && *compared);
-  EXPECT_FALSE((*compared)->same);
-  EXPECT_EQ((*compared)->frames, 0u);
+  ASSERT_TRUE(witness.FindCompared(device.Find(), 4));
+  ASSERT_EQ(reports.made.size(), 1u);
+  EXPECT_FALSE(reports.made[0].same);
+  EXPECT_EQ(reports.made[0].frames, 0u);
+  EXPECT_EQ(device.asked, (std::vector<uint64_t>{1, 2, 4}));
 }
 
 TEST(WitnessTest, KeepsNothingThatNobodyWillCompare) {
-  Witness still(/*may_move=*/false);
+  Reports reports;
+  Witness still(/*may_move=*/false, reports.Report());
   EXPECT_EQ(still.hasher(), nullptr);
   Deliver(still, {1});
   still.ChangeDevice();
   OtherDevice device;
-  const auto compared = still.Compare(device.Find());
-  ASSERT_TRUE(compared);
-  EXPECT_FALSE(*compared);
-  EXPECT_TRUE(device.asked.empty());
+  ASSERT_TRUE(still.FindCompared(device.Find(), 2));
+  EXPECT_TRUE(reports.made.empty());
+  EXPECT_EQ(device.asked, (std::vector<uint64_t>{2}));
 }
 
 TEST(WitnessTest, AnErrorOfTheOtherDeviceIsComparedAgain) {
-  Witness witness(/*may_move=*/true);
+  Reports reports;
+  Witness witness(/*may_move=*/true, reports.Report());
   Deliver(witness, {1});
   witness.ChangeDevice();
-  const auto died = witness.Compare([](uint64_t) -> Result<FrameFinder::Found> {
-    return Status(Code::kBackendLost, "died");
-  });
+  const auto died = witness.FindCompared(
+      [](uint64_t) -> Result<FrameFinder::Found> {
+        return Status(Code::kBackendLost, "died");
+      },
+      2);
   EXPECT_FALSE(died);
+  EXPECT_TRUE(reports.made.empty());
   OtherDevice device;
-  const auto compared = witness.Compare(device.Find());
-  ASSERT_TRUE(compared && *compared);
-  EXPECT_TRUE((*compared)->same);
+  ASSERT_TRUE(witness.FindCompared(device.Find(), 2));
+  ASSERT_EQ(reports.made.size(), 1u);
+  EXPECT_TRUE(reports.made[0].same);
+}
+
+TEST(WitnessTest, FramesOfNextAreComparedByTheirNumbers) {
+  Reports reports;
+  Witness witness(/*may_move=*/false, reports.Report());
+  for (const uint64_t print : {100, 101, 102}) witness.Record(print);
+  witness.DropOldest();
+  EXPECT_TRUE(witness.IsSame(1, 101));
+  EXPECT_TRUE(witness.IsSame(2, 102));
+  EXPECT_FALSE(witness.IsSame(2, 101));
+  EXPECT_FALSE(witness.IsSame(2, 0)) << "a frame without a picture";
+  EXPECT_FALSE(witness.proving());
+  EXPECT_FALSE(witness.goes_on_uncompared());
+  witness.Rewind();
+  witness.Record(7);
+  EXPECT_TRUE(witness.IsSame(0, 7));
+}
+
+TEST(WitnessTest, NextGoesOnWhereTheOtherDeviceShowsTheSame) {
+  Reports reports;
+  Witness witness(/*may_move=*/true, reports.Report());
+  witness.ChangeDevice();
+  EXPECT_FALSE(witness.proving()) << "nothing was delivered";
+  witness.Record(100);
+  witness.ChangeDevice();
+  ASSERT_TRUE(witness.proving());
+  witness.Replayed(/*same=*/true, /*pictures=*/1);
+  EXPECT_FALSE(witness.proving());
+  ASSERT_EQ(reports.made.size(), 1u);
+  EXPECT_TRUE(reports.made[0].same);
+  EXPECT_EQ(reports.made[0].frames, 1u);
+  EXPECT_FALSE(witness.IsSame(0, 1));
+}
+
+TEST(WitnessTest, EqualDamageProvesNothing) {
+  Reports reports;
+  Witness witness(/*may_move=*/true, reports.Report());
+  witness.Record(0);
+  witness.ChangeDevice();
+  witness.Replayed(/*same=*/true, /*pictures=*/0);
+  EXPECT_TRUE(reports.made.empty());
+  EXPECT_FALSE(witness.proving());
+}
+
+TEST(WitnessTest, PicturesThatDifferElsewhereAreComparedNoMore) {
+  Reports reports;
+  Witness witness(/*may_move=*/true, reports.Report());
+  for (const uint64_t print : {100, 101}) witness.Record(print);
+  witness.DropOldest();
+  witness.ChangeDevice();
+  witness.Replayed(/*same=*/false, /*pictures=*/0);
+  ASSERT_EQ(reports.made.size(), 1u);
+  EXPECT_FALSE(reports.made[0].same);
+  witness.Record(202);
+  EXPECT_TRUE(witness.IsSame(1, 1)) << "a picture of the first device";
+  EXPECT_FALSE(witness.IsSame(2, 1)) << "a picture of the other device";
+  EXPECT_TRUE(witness.goes_on_uncompared());
+  witness.DropOldest();
+  EXPECT_FALSE(witness.goes_on_uncompared());
+  EXPECT_FALSE(witness.IsSame(2, 1));
 }
 
 }  // namespace

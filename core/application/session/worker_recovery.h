@@ -118,9 +118,8 @@ class WorkerRecovery {
   // reports to bulkheadd that a worker got past the position.
   void Acquit();
 
-  // Records the comparison of both devices' frames after a failover; nullopt:
-  // no frames were compared.
-  void Compared(const std::optional<Comparison>& comparison) {
+  // Records a comparison of both devices' frames after a failover.
+  void Compared(const Comparison& comparison) {
     failover_.Compared(comparison);
   }
 
