@@ -8,6 +8,7 @@
 #include "core/application/session/device_vetting.h"
 #include "core/application/supervisor_link/input_refusal.h"
 #include "core/base/status_macros.h"
+#include "core/control/exit_report.h"
 
 namespace bulkhead::session {
 
@@ -25,7 +26,7 @@ CurrentWorker::CurrentWorker(
       client_(client),
       device_(choice_.device) {}
 
-Status CurrentWorker::Start(bool alone) {
+Status CurrentWorker::Start(bool alone, bool delivered) {
   supervisor_link::SessionRequest request{
       .device = choice_.device,
       .audio = choice_.request.audio,
@@ -44,11 +45,10 @@ Status CurrentWorker::Start(bool alone) {
   // If the dead worker has delivered something, bulkheadd prefers the same
   // version of the backend. `lost` keeps its session open until this function
   // returns.
-  if (lost && delivered_) {
+  if (lost && delivered) {
     request.continues = lost->started().session;
     request.continues_generation = lost->started().generation;
   }
-  delivered_ = false;
   ASSIGN_OR_RETURN(
       link_, worker_link::WorkerLink::Start(supervisor_, std::move(request),
                                             input_, cancel_));
@@ -99,6 +99,16 @@ void CurrentWorker::MoveTo(DeviceChoice elsewhere) {
   choice_ = std::move(elsewhere);
   vetted_ = false;
   client_.DeviceChanged();
+}
+
+std::string CurrentWorker::DescribeCause(const Status& death,
+                                         const ExitReport& report) const {
+  if (!link_) return death.message();
+  if (report.kind == ExitReport::Kind::kUnknown &&
+      !supervisor_->sessions().StillServes(link_->started())) {
+    return "bulkheadd ended or hung and was replaced";
+  }
+  return DescribeExit(report);
 }
 
 Status CurrentWorker::Explain(Status failure) const {

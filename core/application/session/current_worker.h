@@ -12,6 +12,7 @@
 #include "core/application/worker_link/worker_link.h"
 #include "core/control/input_position.h"
 #include "core/include/bulkhead/crashes.h"
+#include "core/include/bulkhead/exit_report.h"
 #include "core/include/bulkhead/host_options.h"
 #include "core/include/bulkhead/status.h"
 
@@ -74,9 +75,10 @@ class CurrentWorker {
                 uint32_t counter, Client& client);
 
   // Starts a worker and has the client open the stream. With `alone`, the
-  // worker serves no other session. Requires that link() is null. After an
-  // error, link() is not null only if the worker was started and has died.
-  Status Start(bool alone);
+  // worker serves no other session. `delivered` says whether the worker before
+  // delivered a frame or samples. Requires that link() is null. After an error,
+  // link() is not null only if the worker was started and has died.
+  Status Start(bool alone, bool delivered);
   // Returns an error if bulkheadd knows that the input kills workers at
   // `position`. `unit` is "frame" for video, "sample" for audio.
   Status CheckAccepts(const InputPosition& position, const char* unit) const;
@@ -89,8 +91,10 @@ class CurrentWorker {
   void CloseLost() { lost_.reset(); }
   // Drops the worker, if any, and changes the device for all later workers.
   void MoveTo(DeviceChoice elsewhere);
-  // Records that the worker delivered a frame or samples.
-  void Delivered() { delivered_ = true; }
+  // Returns in words why the worker died. `death` is the error that a step got,
+  // `report` the end of the process.
+  std::string DescribeCause(const Status& death,
+                            const ExitReport& report) const;
   // Adds to an error of opening which other devices decode the stream, if the
   // error means that this device does not (DeviceVetting::Explain()). Returns
   // it unchanged if no worker of the device has run.
@@ -119,8 +123,7 @@ class CurrentWorker {
 
   std::unique_ptr<worker_link::WorkerLink> link_;
   std::unique_ptr<worker_link::WorkerLink> lost_;  // kept by SetAside()
-  bool vetted_ = false;     // a worker of choice_.device has run
-  bool delivered_ = false;  // by the latest worker
+  bool vetted_ = false;  // a worker of choice_.device has run
   std::string device_;
   uint32_t incarnation_ = 0;
   std::chrono::microseconds start_time_{0};

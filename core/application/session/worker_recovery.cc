@@ -5,7 +5,6 @@
 #include "core/application/supervisor_link/input_refusal.h"
 #include "core/base/application_limits.h"
 #include "core/base/status_macros.h"
-#include "core/control/exit_report.h"
 #include "core/worker_protocol/step_deadline.h"
 
 namespace bulkhead::session {
@@ -46,13 +45,16 @@ Status WorkerRecovery::Ready(Step asked) {
   // The waits check the cancel signal too, but each may be too short to see it.
   // So it is also checked here, before each attempt.
   if (cancel_->Take()) return supervisor_link::Cancelled();
-  if (!worker_.link()) {
-    const Status started = worker_.Start(/*alone=*/any_died());
+  if (!awaited_.opened) {
+    const Status started = worker_.Start(
+        /*alone=*/any_died(), /*delivered=*/std::exchange(delivered_, false));
     stats_.worker_start = worker_.start_time();
     RETURN_IF_ERROR(started);
     awaited_.opened = true;
+    poisoned_ = !worker_.link()->started().poisoned.empty();
   }
-  return worker_.CheckAccepts(awaited_.position(), unit_);
+  return poisoned_ ? worker_.CheckAccepts(awaited_.position(), unit_)
+                   : Status();
 }
 
 Status WorkerRecovery::Failed(const Status& failure) {
@@ -91,7 +93,7 @@ WorkerRecovery::Episode& WorkerRecovery::BeginEpisode() {
 }
 
 void WorkerRecovery::Recovered() {
-  const bool moved = failover_.unconfirmed();
+  const bool moved = stats_.failover && failover_.unconfirmed();
   if (!episode_ && !moved) return;
   // There is no episode if an earlier call changed the device, but was then
   // cancelled or failed, which ended its episode.
@@ -147,7 +149,7 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
   if (report.crash) episode.crashes.push_back(report.crash);
   ++stats_.restarts;
   counter_.restarts.fetch_add(1, std::memory_order_relaxed);
-  stats_.last_cause = DescribeCause(death, report);
+  stats_.last_cause = worker_.DescribeCause(death, report);
   std::string text = death.message() + " at " + report.position;
   if (link) {
     text += ": " + stats_.last_cause;
@@ -168,16 +170,6 @@ Status WorkerRecovery::AccountDeath(const Status& death) {
                       supervisor_->state_directory());
 }
 
-std::string WorkerRecovery::DescribeCause(const Status& death,
-                                          const ExitReport& report) const {
-  if (!worker_.link()) return death.message();
-  if (report.kind == ExitReport::Kind::kUnknown &&
-      !supervisor_->sessions().StillServes(worker_.link()->started())) {
-    return "bulkheadd ended or hung and was replaced";
-  }
-  return DescribeExit(report);
-}
-
 void WorkerRecovery::Acquit() {
   if (!any_died() || !account_.blamed()) return;
   supervisor_->sessions().FrameDelivered(worker_.link()->started(),
@@ -188,8 +180,7 @@ void WorkerRecovery::Progressed() {
   counter_.frames.fetch_add(1, std::memory_order_relaxed);
   Acquit();
   if (any_died()) account_.Progressed();
-  worker_.Delivered();
-  progressed_ = true;
+  delivered_ = progressed_ = true;
 }
 
 std::string WorkerRecovery::PositionText() const {

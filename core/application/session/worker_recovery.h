@@ -158,9 +158,6 @@ class WorkerRecovery {
   Status Failed(const Status& failure);
   // Handles the death of the worker, and returns the same.
   Status AccountDeath(const Status& death);
-  // Returns in words why the worker died.
-  std::string DescribeCause(const Status& death,
-                            const ExitReport& report) const;
   // If `failure` is a failure of the backend and there is a second device,
   // changes to that device and returns true. If not, returns false.
   bool GoOnElsewhere(const Status& failure);
@@ -190,6 +187,8 @@ class WorkerRecovery {
   std::optional<DeviceChoice> elsewhere_;  // second device; empty once in use
   CurrentWorker worker_;
   bool progressed_ = false;  // any worker has delivered something
+  bool delivered_ = false;   // the latest worker has delivered something
+  bool poisoned_ = false;    // CheckAccepts() refuses some position
   std::chrono::steady_clock::time_point call_began_;
   RecoveryStats stats_;
   FailoverRecord failover_;         // keeps stats_.failover

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/application/worker_link/slot_grants.h"
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/allowed_media.h"
 #include "core/worker_protocol/published_output.h"
@@ -91,7 +92,7 @@ Result<AudioEvent> AudioLink::Await() {
     deadline_.emplace(link_.Within(&Deadlines::frame));
   }
   for (;;) {
-    RETURN_IF_ERROR(link_.slots().GrantFree(UINT64_MAX));
+    RETURN_IF_ERROR(GrantFree(link_, UINT64_MAX));
     std::optional<AudioEvent> event;
     bool nearer = false;
     RETURN_IF_ERROR(link_.Receive(

@@ -5,51 +5,54 @@
 #include <string>
 
 #include "core/base/status_macros.h"
+#include "core/worker_protocol/frame_pool.h"
 #include "ipc/limit_name.h"
 
 namespace bulkhead::worker_link {
+namespace {
 
-Status SlotGrants::Checked(const Status& granted) {
-  return granted.ok() ? granted : process_.Misbehaved(granted.message());
+// Grants the worker every free slot that the pool has now.
+Status GrantEach(WorkerLink& link) {
+  const Status granted = link.channel().Grant(*link.pool());
+  return granted.ok() ? granted : link.Misbehaved(granted.message());
 }
 
-void SlotGrants::AllocateFirst() {
-  if (pool_->allocated_count() == 0) (void)pool_->Grow();
-}
+}  // namespace
 
-Status SlotGrants::GrantFree(uint64_t wanted) {
+Status GrantFree(WorkerLink& link, uint64_t wanted) {
   if (wanted == 0) return Status();
-  const auto granted = [this] { return pool_->ledger().granted_count(); };
+  worker_protocol::FramePool& pool = *link.pool();
+  const auto granted = [&] { return pool.ledger().granted_count(); };
   // The worker gets the free slots first, so that it decodes while the kernel
   // allocates more. It needs two: it fills one while the application reads the
   // other.
-  RETURN_IF_ERROR(Checked(channel_.Grant(*pool_)));
+  RETURN_IF_ERROR(GrantEach(link));
   bool grows = granted() < wanted;
   while (grows) {
-    ASSIGN_OR_RETURN(grows, pool_->Grow());
-    RETURN_IF_ERROR(Checked(channel_.Grant(*pool_)));
+    ASSIGN_OR_RETURN(grows, pool.Grow());
+    RETURN_IF_ERROR(GrantEach(link));
     grows = grows && granted() < std::min<uint64_t>(wanted, 2);
   }
   if (granted() > 0) return Status();
   return Status(Code::kResourceExhausted,
                 "the application holds all " +
-                    std::to_string(pool_->ledger().leased_count()) +
+                    std::to_string(pool.ledger().leased_count()) +
                     " frames of this session; drop some, copy the pixels of "
                     "those that it keeps, or raise " +
                     ipc::LimitName("frame_slots"));
 }
 
-Status SlotGrants::GrantAnother(uint32_t grants) {
-  if (channel_.grants() != grants) return Status();
-  ASSIGN_OR_RETURN(const bool grows, pool_->Grow());
+Status GrantAnother(WorkerLink& link, uint32_t grants) {
+  if (link.channel().grants() != grants) return Status();
+  ASSIGN_OR_RETURN(const bool grows, link.pool()->Grow());
   if (grows) {
-    const Status granted = channel_.Grant(*pool_);
-    channel_.Wake();
-    return Checked(granted);
+    RETURN_IF_ERROR(GrantEach(link));
+    link.channel().Wake();
+    return Status();
   }
   return Status(Code::kResourceExhausted,
                 "the application holds " +
-                    std::to_string(pool_->ledger().leased_count()) +
+                    std::to_string(link.pool()->ledger().leased_count()) +
                     " frames of this session, and the decoder refers to its "
                     "other slots; drop some, copy the planes of those that it "
                     "keeps, or raise " +

@@ -7,6 +7,7 @@
 
 #include "core/application/supervisor_link/input_refusal.h"
 #include "core/application/worker_link/output_options.h"
+#include "core/application/worker_link/slot_grants.h"
 #include "core/base/status_macros.h"
 #include "core/worker_protocol/allowed_media.h"
 #include "core/worker_protocol/reply_validation.h"
@@ -91,8 +92,8 @@ Status VideoLink::Scan(
       link_.Send(worker_protocol::kSmallRequestWords,
                  [](schema::Request::Builder request) { request.setScan(); }));
   // The caller of a scan usually asks for a frame next, so the first slot is
-  // allocated while the worker scans.
-  link_.slots().AllocateFirst();
+  // allocated while the worker scans. The next grant reports an error.
+  if (link_.pool()->allocated_count() == 0) (void)link_.pool()->Grow();
   play_.Stop();
   user_ = nullptr;
   worker_protocol::StepDeadline deadline = link_.Within(&Deadlines::scan);
@@ -179,8 +180,8 @@ Result<PlayEvent> VideoLink::AwaitWithinDeadline() {
     if (outgrown_by_) {
       RETURN_IF_ERROR(AttachLargerPool(*std::exchange(outgrown_by_, {})));
     }
-    RETURN_IF_ERROR(link_.slots().GrantFree(play_.frames_left()));
-    if (stalled_at_) RETURN_IF_ERROR(link_.slots().GrantAnother(*stalled_at_));
+    RETURN_IF_ERROR(GrantFree(link_, play_.frames_left()));
+    if (stalled_at_) RETURN_IF_ERROR(GrantAnother(link_, *stalled_at_));
     std::optional<PlayEvent> event;
     RETURN_IF_ERROR(
         link_.Receive(*deadline_, "decode the next frame",

@@ -85,7 +85,6 @@ WorkerLink::WorkerLink(
       waiter_(channel_->header(), channel_->worker_header(),
               {process_.end_word(), process_.started().end.Supervisor(),
                cancel_->word()}),
-      slots_(*channel_, process_),
       served_media_(std::move(served_media)),
       start_time_(std::chrono::duration_cast<std::chrono::microseconds>(
           std::chrono::steady_clock::now() - asked_at)) {}
@@ -201,7 +200,7 @@ Status WorkerLink::Serve(schema::Read::Reader read_untrusted,
 Status WorkerLink::AttachPool(
     std::shared_ptr<worker_protocol::FramePool> pool) {
   last_request_ = "attach the frame pool";
-  slots_.Use(std::move(pool));
+  pool_ = std::move(pool);
   Status sent = SendPool();
   // After a failure, the worker cannot be used: a grant would mean a slot of
   // the new pool, and the worker would write into the old pool.
@@ -210,20 +209,19 @@ Status WorkerLink::AttachPool(
 }
 
 Status WorkerLink::SendPool() {
-  const auto& pool = slots_.pool();
-  const worker_protocol::FramePool::Keeper keeper = pool->keeper();
+  const worker_protocol::FramePool::Keeper keeper = pool_->keeper();
   // The application closes the descriptor after it has sent it. Then only the
   // bulkheadd that got it can give the pool to another worker.
-  if (pool->fd() < 0 && keeper.supervisor != started().generation) {
+  if (pool_->fd() < 0 && keeper.supervisor != started().generation) {
     return Status(Code::kNotFound, "nobody has the frames any more");
   }
   const Status sent = supervisor_->sessions().AttachPool(
-      started(), pool->slot_count(), pool->slot_bytes(), pool->fd(),
+      started(), pool_->slot_count(), pool_->slot_bytes(), pool_->fd(),
       keeper.session, *cancel_);
   if (sent.code() == Code::kCancelled) return Cancel();
   if (sent.code() == Code::kBackendLost) return process_.Died();
   RETURN_IF_ERROR(sent);
-  pool->GiveTo(
+  pool_->GiveTo(
       {.supervisor = started().generation, .session = started().session});
   worker_protocol::StepDeadline deadline = Within(&Deadlines::worker_start);
   RETURN_IF_ERROR(Send(worker_protocol::kSmallRequestWords,

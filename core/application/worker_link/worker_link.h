@@ -15,7 +15,6 @@
 #include "core/application/supervisor_link/observed_exit.h"
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/application/worker_link/media_input.h"
-#include "core/application/worker_link/slot_grants.h"
 #include "core/application/worker_link/worker_process.h"
 #include "core/include/bulkhead/host.h"
 #include "core/worker_protocol/frame_pool.h"
@@ -35,7 +34,7 @@ namespace bulkhead::worker_link {
 // or breaks the protocol.
 //
 // The link owns the shared memory of the session (WorkerChannel), the view of
-// the process (WorkerProcess) and the grants of slots (SlotGrants).
+// the process (WorkerProcess), and the frame pool together with its frames.
 //
 // Trust: the worker is hostile. Every reply is copied to private memory and
 // checked against the request and the ledger of the pool before other code sees
@@ -96,8 +95,8 @@ class WorkerLink {
   // the pool; the caller then makes a new pool. After any other error the link
   // is spent().
   Status AttachPool(std::shared_ptr<worker_protocol::FramePool> pool);
-  // Returns the object that grants the pool's slots to the worker.
-  SlotGrants& slots() { return slots_; }
+  // Returns the memory that the session shares with the worker.
+  worker_protocol::WorkerChannel& channel() { return *channel_; }
   // The next two functions call the functions of WorkerProcess with the same
   // names.
   Status FailureOf(ipc::schema::Failed::Reader failed_untrusted) {
@@ -113,7 +112,7 @@ class WorkerLink {
 
   // Returns null before AttachPool().
   const std::shared_ptr<worker_protocol::FramePool>& pool() const {
-    return slots_.pool();
+    return pool_;
   }
   // Ends the worker if it lives, except a process that may serve several
   // sessions (StartedWorker::shared). Returns gone().
@@ -172,7 +171,7 @@ class WorkerLink {
   const std::unique_ptr<worker_protocol::WorkerChannel> channel_;
   const std::shared_ptr<supervisor_link::CancelSignal> cancel_;
   ipc::Waiter waiter_;
-  SlotGrants slots_;
+  std::shared_ptr<worker_protocol::FramePool> pool_;
   // Set if the media come from a reader.
   std::optional<worker_protocol::ServedMedia> served_media_;
   const std::chrono::microseconds start_time_;
