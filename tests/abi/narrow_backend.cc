@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "backends/cpu/cpu_backend.h"
 #include "backends/sdk/bulkhead_backend.h"
+#include "tests/support/honest_backend.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -53,29 +53,25 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
     return BULKHEAD_UNSUPPORTED;
   }
   open_error.clear();
-  return bulkhead_cpu_backend()->open(parameters, runtime, decoder);
+  return Honest().open(parameters, runtime, decoder);
 }
 
 const char* LastError(bulkhead_decoder* decoder) {
   return decoder == nullptr && !open_error.empty()
              ? open_error.c_str()
-             : bulkhead_cpu_backend()->last_error(decoder);
-}
-
-bulkhead_backend MakeTable() {
-  bulkhead_backend table = *bulkhead_cpu_backend();
-  table.name = "narrow";
-  table.enumerate_devices = EnumerateDevices;
-  table.open = Open;
-  table.last_error = LastError;
-  table.stream_kinds = BULKHEAD_DECODES_VIDEO;
-  return table;
+             : Honest().last_error(decoder);
 }
 
 }  // namespace
 }  // namespace bulkhead::tests
 
 extern "C" const bulkhead_backend* bulkhead_narrow_backend(void) {
-  static const bulkhead_backend table = bulkhead::tests::MakeTable();
+  using namespace bulkhead::tests;
+  static bulkhead_backend table = Honest();
+  table.name = "narrow";
+  table.enumerate_devices = EnumerateDevices;
+  table.open = Open;
+  table.last_error = LastError;
+  table.stream_kinds = BULKHEAD_DECODES_VIDEO;
   return &table;
 }

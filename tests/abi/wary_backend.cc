@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/cpu_backend.h"
 #include "backends/sdk/bulkhead_backend.h"
+#include "tests/support/honest_backend.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -138,7 +138,7 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
   static bulkhead_runtime checked;
   checked = *runtime;
   checked.acquire_buffer = Checked::Acquire;
-  return bulkhead_cpu_backend()->open(&passed, &checked, decoder);
+  return Honest().open(&passed, &checked, decoder);
 }
 
 bulkhead_result SendPacket(bulkhead_decoder* decoder,
@@ -165,8 +165,7 @@ bulkhead_result SendPacket(bulkhead_decoder* decoder,
       return BULKHEAD_BAD_INPUT;
     }
   }
-  const bulkhead_result result =
-      bulkhead_cpu_backend()->send_packet(decoder, packet);
+  const bulkhead_result result = Honest().send_packet(decoder, packet);
   if (result == BULKHEAD_AGAIN) stream.repeated = contents;
   if (result == BULKHEAD_OK && packet == nullptr) stream.ended = true;
   return result;
@@ -176,8 +175,7 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
   OnTheThread();
   Require(frame->size == sizeof(*frame), "abi-2", "the size of a frame");
   if (stream.ended && ++stream.not_yet % 3 != 0) return BULKHEAD_AGAIN;
-  const bulkhead_result result =
-      bulkhead_cpu_backend()->receive_frame(decoder, frame);
+  const bulkhead_result result = Honest().receive_frame(decoder, frame);
   if (result == BULKHEAD_OK) stream.frames.insert(frame->private_data);
   return result;
 }
@@ -186,7 +184,7 @@ void ReleaseFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
   OnTheThread();
   Require(stream.frames.erase(frame->private_data) == 1, "release-1",
           "a frame that is not there");
-  bulkhead_cpu_backend()->release_frame(decoder, frame);
+  Honest().release_frame(decoder, frame);
 }
 
 void Flush(bulkhead_decoder* decoder) {
@@ -194,17 +192,21 @@ void Flush(bulkhead_decoder* decoder) {
   stream.ended = false;
   stream.repeated.clear();
   stream.dropped.clear();
-  bulkhead_cpu_backend()->flush(decoder);
+  Honest().flush(decoder);
 }
 
 void Close(bulkhead_decoder* decoder) {
   OnTheThread();
   Require(stream.frames.empty(), "close-1", "a frame was not released");
-  bulkhead_cpu_backend()->close(decoder);
+  Honest().close(decoder);
 }
 
-bulkhead_backend MakeTable() {
-  bulkhead_backend table = *bulkhead_cpu_backend();
+}  // namespace
+}  // namespace bulkhead::tests
+
+extern "C" const bulkhead_backend* bulkhead_wary_backend(void) {
+  using namespace bulkhead::tests;
+  static bulkhead_backend table = Honest();
   table.name = "wary";
   table.enumerate_devices = EnumerateDevices;
   table.open = Open;
@@ -213,13 +215,5 @@ bulkhead_backend MakeTable() {
   table.release_frame = ReleaseFrame;
   table.flush = Flush;
   table.close = Close;
-  return table;
-}
-
-}  // namespace
-}  // namespace bulkhead::tests
-
-extern "C" const bulkhead_backend* bulkhead_wary_backend(void) {
-  static const bulkhead_backend table = bulkhead::tests::MakeTable();
   return &table;
 }

@@ -17,9 +17,9 @@
 #include <map>
 #include <string>
 
-#include "backends/cpu/cpu_backend.h"
 #include "backends/sdk/bulkhead_backend.h"
 #include "tests/support/descriptor_flood.h"
+#include "tests/support/honest_backend.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -118,14 +118,8 @@ const std::map<std::string, void (*)()>& Abuses() {
   return abuses;
 }
 
-bulkhead_result EnumerateDevices(const bulkhead_runtime*,
-                                 void (*emit)(void*, const bulkhead_device*),
-                                 void* emit_context) {
-  const bulkhead_device device = {
-      .size = sizeof(device), .name = "abuse", .description = "a glutton"};
-  emit(emit_context, &device);
-  return BULKHEAD_OK;
-}
+constexpr bulkhead_device kDevice = {
+    .size = sizeof(kDevice), .name = "abuse", .description = "a glutton"};
 
 bulkhead_result Open(const bulkhead_open_parameters* parameters,
                      const bulkhead_runtime* runtime,
@@ -136,21 +130,17 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
     abuse->second();
     Hold();
   }
-  return bulkhead_cpu_backend()->open(parameters, runtime, decoder);
-}
-
-bulkhead_backend MakeTable() {
-  bulkhead_backend table = *bulkhead_cpu_backend();
-  table.name = "abuse";
-  table.enumerate_devices = EnumerateDevices;
-  table.open = Open;
-  return table;
+  return Honest().open(parameters, runtime, decoder);
 }
 
 }  // namespace
 }  // namespace bulkhead::tests
 
 extern "C" const bulkhead_backend* bulkhead_abusive_backend(void) {
-  static const bulkhead_backend table = bulkhead::tests::MakeTable();
+  using namespace bulkhead::tests;
+  static bulkhead_backend table = Honest();
+  table.name = "abuse";
+  table.enumerate_devices = EnumerateOne<kDevice>;
+  table.open = Open;
   return &table;
 }

@@ -14,8 +14,8 @@
 #include <string>
 #include <utility>
 
-#include "backends/cpu/cpu_backend.h"
 #include "backends/sdk/bulkhead_backend.h"
+#include "tests/support/honest_backend.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -111,17 +111,9 @@ struct Stream {
 };
 Stream stream;
 
-const bulkhead_backend& Honest() { return *bulkhead_cpu_backend(); }
-
-bulkhead_result EnumerateDevices(const bulkhead_runtime*,
-                                 void (*emit)(void*, const bulkhead_device*),
-                                 void* emit_context) {
-  const bulkhead_device device = {.size = sizeof(device),
-                                  .name = "breaker",
-                                  .description = "knows no rules"};
-  emit(emit_context, &device);
-  return BULKHEAD_OK;
-}
+constexpr bulkhead_device kDevice = {.size = sizeof(kDevice),
+                                     .name = "breaker",
+                                     .description = "knows no rules"};
 
 bulkhead_result Open(const bulkhead_open_parameters* parameters,
                      const bulkhead_runtime* runtime,
@@ -288,23 +280,19 @@ const char* LastError(bulkhead_decoder* decoder) {
                                  : stream.sentence.c_str();
 }
 
-bulkhead_backend MakeTable() {
-  bulkhead_backend table = Honest();
+}  // namespace
+}  // namespace bulkhead::tests
+
+extern "C" const bulkhead_backend* bulkhead_breaking_backend(void) {
+  using namespace bulkhead::tests;
+  static bulkhead_backend table = Honest();
   table.name = "breaker";
-  table.enumerate_devices = EnumerateDevices;
+  table.enumerate_devices = EnumerateOne<kDevice>;
   table.open = Open;
   table.send_packet = SendPacket;
   table.receive_frame = ReceiveFrame;
   table.release_frame = ReleaseFrame;
   table.flush = Flush;
   table.last_error = LastError;
-  return table;
-}
-
-}  // namespace
-}  // namespace bulkhead::tests
-
-extern "C" const bulkhead_backend* bulkhead_breaking_backend(void) {
-  static const bulkhead_backend table = bulkhead::tests::MakeTable();
   return &table;
 }

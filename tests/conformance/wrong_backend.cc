@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cpu/cpu_backend.h"
 #include "backends/sdk/bulkhead_backend.h"
+#include "tests/support/honest_backend.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -64,8 +64,6 @@ struct Stream {
   std::minstd_rand chance{1};
 };
 Stream stream;
-
-const bulkhead_backend& Honest() { return *bulkhead_cpu_backend(); }
 
 bulkhead_result EnumerateDevices(const bulkhead_runtime*,
                                  void (*emit)(void*, const bulkhead_device*),
@@ -385,20 +383,6 @@ const char* LastError(bulkhead_decoder* decoder) {
   return Is("says_nothing") ? nullptr : Honest().last_error(decoder);
 }
 
-bulkhead_backend MakeTable() {
-  bulkhead_backend table = Honest();
-  table.name = "wrong";
-  table.enumerate_devices = EnumerateDevices;
-  table.open = Open;
-  table.send_packet = SendPacket;
-  table.receive_frame = ReceiveFrame;
-  table.flush = Flush;
-  table.close = Close;
-  table.last_error = LastError;
-  table.stream_kinds = BULKHEAD_DECODES_VIDEO;
-  return table;
-}
-
 std::set<std::string> ReadWrongs() {
   Dl_info info;
   if (dladdr(reinterpret_cast<const void*>(&ReadWrongs), &info) == 0) return {};
@@ -411,11 +395,21 @@ std::set<std::string> ReadWrongs() {
 }  // namespace bulkhead::tests
 
 extern "C" const bulkhead_backend* bulkhead_wrong_backend(void) {
-  bulkhead::tests::wrongs = bulkhead::tests::ReadWrongs();
-  if (bulkhead::tests::Is("no_table")) return nullptr;
-  if (bulkhead::tests::Is("starts_a_thread")) {
+  using namespace bulkhead::tests;
+  wrongs = ReadWrongs();
+  if (Is("no_table")) return nullptr;
+  if (Is("starts_a_thread")) {
     std::thread([] { std::promise<void>().get_future().wait(); }).detach();
   }
-  static const bulkhead_backend table = bulkhead::tests::MakeTable();
+  static bulkhead_backend table = Honest();
+  table.name = "wrong";
+  table.enumerate_devices = EnumerateDevices;
+  table.open = Open;
+  table.send_packet = SendPacket;
+  table.receive_frame = ReceiveFrame;
+  table.flush = Flush;
+  table.close = Close;
+  table.last_error = LastError;
+  table.stream_kinds = BULKHEAD_DECODES_VIDEO;
   return &table;
 }

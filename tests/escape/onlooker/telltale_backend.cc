@@ -31,9 +31,9 @@
 #include <thread>
 #include <vector>
 
-#include "backends/cpu/cpu_backend.h"
 #include "backends/sdk/bulkhead_backend.h"
 #include "tests/escape/onlooker/signal_file.h"
+#include "tests/support/honest_backend.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -190,31 +190,21 @@ bulkhead_result SendPacket(bulkhead_decoder* decoder,
       ChangeSignals();
     }
   }
-  return bulkhead_cpu_backend()->send_packet(decoder, packet);
+  return Honest().send_packet(decoder, packet);
 }
 
-bulkhead_result EnumerateDevices(const bulkhead_runtime*,
-                                 void (*emit)(void*, const bulkhead_device*),
-                                 void* emit_context) {
-  const bulkhead_device device = {
-      .size = sizeof(device), .name = "telltale", .description = "tells"};
-  emit(emit_context, &device);
-  return BULKHEAD_OK;
-}
-
-bulkhead_backend MakeTable() {
-  bulkhead_backend table = *bulkhead_cpu_backend();
-  table.name = "telltale";
-  table.enumerate_devices = EnumerateDevices;
-  table.send_packet = SendPacket;
-  return table;
-}
+constexpr bulkhead_device kDevice = {
+    .size = sizeof(kDevice), .name = "telltale", .description = "tells"};
 
 }  // namespace
 }  // namespace bulkhead::tests
 
 extern "C" const bulkhead_backend* bulkhead_telltale_backend(void) {
-  static const bulkhead_backend table = bulkhead::tests::MakeTable();
-  bulkhead::tests::StartAccomplice();
+  using namespace bulkhead::tests;
+  static bulkhead_backend table = Honest();
+  table.name = "telltale";
+  table.enumerate_devices = EnumerateOne<kDevice>;
+  table.send_packet = SendPacket;
+  StartAccomplice();
   return &table;
 }

@@ -30,9 +30,9 @@
 #include <thread>
 #include <vector>
 
-#include "backends/cpu/cpu_backend.h"
 #include "backends/sdk/bulkhead_backend.h"
 #include "tests/escape/table/attempt.h"
+#include "tests/support/honest_backend.h"
 
 namespace bulkhead::tests {
 namespace {
@@ -115,14 +115,8 @@ std::string ZygoteOutcomes(size_t from) {
   return text + ";";
 }
 
-bulkhead_result EnumerateDevices(const bulkhead_runtime*,
-                                 void (*emit)(void*, const bulkhead_device*),
-                                 void* emit_context) {
-  const bulkhead_device device = {
-      .size = sizeof(device), .name = "escape", .description = "a way out"};
-  emit(emit_context, &device);
-  return BULKHEAD_OK;
-}
+constexpr bulkhead_device kDevice = {
+    .size = sizeof(kDevice), .name = "escape", .description = "a way out"};
 
 bulkhead_result Open(const bulkhead_open_parameters* parameters,
                      const bulkhead_runtime* runtime,
@@ -155,12 +149,11 @@ bulkhead_result Open(const bulkhead_open_parameters* parameters,
   }
   bulkhead_open_parameters without_options = *parameters;
   without_options.option_count = 0;
-  return bulkhead_cpu_backend()->open(&without_options, runtime, decoder);
+  return Honest().open(&without_options, runtime, decoder);
 }
 
 bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
-  const bulkhead_result result =
-      bulkhead_cpu_backend()->receive_frame(decoder, frame);
+  const bulkhead_result result = Honest().receive_frame(decoder, frame);
   if (result == BULKHEAD_END_OF_STREAM && later != nullptr) {
     sentence = "outcome: " + later->Run(targets) + ";";
   }
@@ -170,8 +163,7 @@ bulkhead_result ReceiveFrame(bulkhead_decoder* decoder, bulkhead_frame* frame) {
 }
 
 const char* LastError(bulkhead_decoder* decoder) {
-  return sentence.empty() ? bulkhead_cpu_backend()->last_error(decoder)
-                          : sentence.c_str();
+  return sentence.empty() ? Honest().last_error(decoder) : sentence.c_str();
 }
 
 void MapFile() {
@@ -230,20 +222,16 @@ bool Attack() {
 }
 [[maybe_unused]] const bool attacked = Attack();
 
-bulkhead_backend MakeTable() {
-  bulkhead_backend table = *bulkhead_cpu_backend();
-  table.name = "escape";
-  table.enumerate_devices = EnumerateDevices;
-  table.open = Open;
-  table.receive_frame = ReceiveFrame;
-  table.last_error = LastError;
-  return table;
-}
-
 }  // namespace
 }  // namespace bulkhead::tests
 
 extern "C" const bulkhead_backend* bulkhead_escape_table_backend(void) {
-  static const bulkhead_backend table = bulkhead::tests::MakeTable();
+  using namespace bulkhead::tests;
+  static bulkhead_backend table = Honest();
+  table.name = "escape";
+  table.enumerate_devices = EnumerateOne<kDevice>;
+  table.open = Open;
+  table.receive_frame = ReceiveFrame;
+  table.last_error = LastError;
   return &table;
 }
