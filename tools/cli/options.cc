@@ -12,7 +12,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "tools/cli/command_line.h"
 #include "tools/cli/libexec.h"
 
 namespace bulkhead::cli {
@@ -148,19 +147,6 @@ void AddListOption(Command& program, const std::string& name,
 }
 
 }  // namespace
-
-Command& AddSubcommand(Command& program, Invocation& invocation,
-                       const std::string& name, const std::string& purpose,
-                       const std::string& examples,
-                       std::function<int(const GlobalOptions&)> run) {
-  Command& command = program.AddSubcommand(name, purpose);
-  command.SetFooter(examples);
-  // Parsing only stores the work. main() does it when all arguments are parsed.
-  command.OnChosen([run = std::move(run), &invocation] {
-    invocation.run = [run, &invocation] { return run(invocation.global); };
-  });
-  return command;
-}
 
 void AddGlobalOptions(Command& program, GlobalOptions& global) {
   program

@@ -5,13 +5,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-namespace bulkhead::cli {
+#include "tools/cli/command_line.h"
 
-class Command;
+namespace bulkhead::cli {
 
 // The options that every subcommand accepts.
 struct GlobalOptions {
@@ -38,13 +40,33 @@ struct Invocation {
   std::function<int()> run;
 };
 
+// A subcommand, and the options that parsing sets.
+template <typename Options>
+struct Subcommand {
+  Command& command;
+  Options& options;
+};
+
 // Adds a subcommand. `purpose` is its line in the list of subcommands, and
 // `examples` is the text after its options in --help. `run` does the work and
-// returns the exit status. It is called after all arguments were parsed.
-Command& AddSubcommand(Command& program, Invocation& invocation,
-                       const std::string& name, const std::string& purpose,
-                       const std::string& examples,
-                       std::function<int(const GlobalOptions&)> run);
+// returns the exit status. It is called after all arguments were parsed. The
+// options live as long as `program`.
+template <typename Options>
+Subcommand<Options> AddSubcommand(
+    Command& program, Invocation& invocation, const std::string& name,
+    const std::string& purpose, const std::string& examples,
+    std::function<int(const GlobalOptions&, const Options&)> run) {
+  const auto options = std::make_shared<Options>();
+  Command& command = program.AddSubcommand(name, purpose);
+  command.SetFooter(examples);
+  // Parsing only stores the work. main() does it when all arguments are parsed.
+  command.OnChosen([options, run = std::move(run), &invocation] {
+    invocation.run = [options, run, &invocation] {
+      return run(invocation.global, *options);
+    };
+  });
+  return {command, *options};
+}
 
 // Adds the global options to `program`. Parsing writes to `global`, which must
 // outlive `program`.

@@ -206,46 +206,43 @@ int RunBatch(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 void AddBatchCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<Options>();
-  Command& command =
-      AddSubcommand(program, invocation, "batch",
-                    "Decode many files into a directory, in shards, resumably",
-                    kExamples, [options](const GlobalOptions& global) {
-                      return RunBatch(global, *options);
-                    });
-  command.AddOption("FILE", &options->decode.files, "The files");
+  const auto [command, options] = AddSubcommand<Options>(
+      program, invocation, "batch",
+      "Decode many files into a directory, in shards, resumably", kExamples,
+      RunBatch);
+  command.AddOption("FILE", &options.decode.files, "The files");
   command
-      .AddOption("--files-from", &options->files_from,
+      .AddOption("--files-from", &options.files_from,
                  "Read more files from this list, one on each line; - is "
                  "stdin")
       .ValueName("LIST");
-  command.AddFlag("--null", &options->nul_separated,
+  command.AddFlag("--null", &options.nul_separated,
                   "The names in LIST end with NUL, as find -print0 writes "
                   "them");
   command
-      .AddOption("--relative-to", &options->relative_to,
+      .AddOption("--relative-to", &options.relative_to,
                  "Keep the directories between ROOT and a file below DIR "
                  "(default: none are kept)")
       .ValueName("ROOT");
   command
-      .AddOption("-o,--output", &options->directory,
+      .AddOption("-o,--output", &options.directory,
                  "The directory of the outputs; created if it is missing")
       .ValueName("DIR")
       .Required();
   command
-      .AddOption("--shard", &options->shard,
+      .AddOption("--shard", &options.shard,
                  "Decode only shard I of N, I from 1 to N")
       .ValueName("I/N");
   command
-      .AddOption("--jobs", &options->jobs,
+      .AddOption("--jobs", &options.jobs,
                  "Decode this many files at once (default: the processors "
                  "that this process may use)")
       .ValueName("N")
       .Range(1, 1024);
-  AddDecodeOptions(command, options->decode);
-  command.AddFlag("--json", &options->decode.json,
+  AddDecodeOptions(command, options.decode);
+  command.AddFlag("--json", &options.decode.json,
                   "Print the summary as JSON on stdout");
-  command.AddFlag("--progress", &options->decode.progress,
+  command.AddFlag("--progress", &options.decode.progress,
                   "Show files, frames and failures while it runs, also where "
                   "stderr is no terminal");
 }

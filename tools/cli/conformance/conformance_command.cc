@@ -268,47 +268,44 @@ int RunConformance(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 void AddConformanceCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<Options>();
-  Command& command = AddSubcommand(
+  const auto [command, options] = AddSubcommand<Options>(
       program, invocation, "conformance",
       "Test whether a backend keeps to the rules of bulkhead_backend.h",
-      kExamples, [options](const GlobalOptions& global) {
-        return RunConformance(global, *options);
-      });
+      kExamples, RunConformance);
   command
-      .AddOption("backend", &options->request.backend,
+      .AddOption("backend", &options.request.backend,
                  "The backend, by the name that `bulkhead backends` lists")
       .ValueName("BACKEND")
       .Required();
   command
-      .AddOption("--device,-d", &options->request.device,
+      .AddOption("--device,-d", &options.request.device,
                  "The device (default: the first of the backend)")
       .ValueName("DEVICE");
   command
-      .AddOption("--codec", &options->codecs,
+      .AddOption("--codec", &options.codecs,
                  "Make clips of these codecs only (default: all)")
       .ValueName("CODEC,...")
       .SplitAt(',');
   command
-      .AddOption("--media", &options->request.media,
+      .AddOption("--media", &options.request.media,
                  "Also decode the files of this directory, which are sound")
       .ValueName("DIR");
   command
-      .AddOption("--clips", &options->request.clips,
+      .AddOption("--clips", &options.request.clips,
                  "Keep the clips, and what ffmpeg decodes from them, in this "
                  "directory for other runs (default: make them anew)")
       .ValueName("DIR");
   command
-      .AddOption("--without", &options->without,
+      .AddOption("--without", &options.without,
                  "Leave out the checks that have this in their names, such as "
                  "leaks")
       .ValueName("TEXT,...")
       .SplitAt(',');
   command
-      .AddOption("--junit", &options->junit,
+      .AddOption("--junit", &options.junit,
                  "Also write the report as the XML of JUnit")
       .ValueName("FILE");
-  command.AddFlag("--json", &options->json, "Print the report as JSON");
+  command.AddFlag("--json", &options.json, "Print the report as JSON");
 }
 
 }  // namespace bulkhead::cli

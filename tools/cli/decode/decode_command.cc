@@ -133,25 +133,21 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
 }  // namespace
 
 void AddDecodeCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<DecodeOptions>();
-  Command& command =
-      AddSubcommand(program, invocation, "decode",
-                    "Decode frames to pictures, pixels or hashes", kExamples,
-                    [options](const GlobalOptions& global) {
-                      return RunDecode(global, *options);
-                    });
-  command.AddOption("FILE", &options->files, "The video files; - is stdin")
+  const auto [command, options] = AddSubcommand<DecodeOptions>(
+      program, invocation, "decode",
+      "Decode frames to pictures, pixels or hashes", kExamples, RunDecode);
+  command.AddOption("FILE", &options.files, "The video files; - is stdin")
       .Required();
-  AddDecodeOptions(command, *options);
+  AddDecodeOptions(command, options);
   command
-      .AddOption("-o,--output", &options->output,
+      .AddOption("-o,--output", &options.output,
                  "The output; - is stdout (default). Missing directories "
                  "are created; {name} is the name of the input file")
       .ValueName("OUT");
-  command.AddFlag("--json", &options->json,
+  command.AddFlag("--json", &options.json,
                   "Print JSON on stdout: the result of each file, with its "
                   "damage and notes");
-  command.AddFlag("--progress", &options->progress,
+  command.AddFlag("--progress", &options.progress,
                   "Show a progress bar for each file, also where stderr is "
                   "no terminal");
 }

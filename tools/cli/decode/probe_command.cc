@@ -154,22 +154,19 @@ int RunProbe(const GlobalOptions& global, const ProbeCommandOptions& options) {
 }  // namespace
 
 void AddProbeCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<ProbeCommandOptions>();
-  Command& command = AddSubcommand(
+  const auto [command, options] = AddSubcommand<ProbeCommandOptions>(
       program, invocation, "probe", "Describe media files and their streams",
-      kExamples, [options](const GlobalOptions& global) {
-        return RunProbe(global, *options);
-      });
-  command.AddOption("FILE", &options->files, "Media files; - is stdin")
+      kExamples, RunProbe);
+  command.AddOption("FILE", &options.files, "Media files; - is stdin")
       .Required();
   command
-      .AddOption("--device", &options->probe.device,
+      .AddOption("--device", &options.probe.device,
                  "Read the file in the sandbox of this device's backend "
                  "(default cpu)")
       .ValueName("D");
-  command.AddFlag("--count", &options->probe.scan,
+  command.AddFlag("--count", &options.probe.scan,
                   "Read every packet: count the frames, find begin and end");
-  command.AddFlag("--json", &options->json, "Print JSON on stdout");
+  command.AddFlag("--json", &options.json, "Print JSON on stdout");
 }
 
 }  // namespace bulkhead::cli

@@ -125,31 +125,28 @@ int RunSheet(const GlobalOptions& global, const SheetOptions& options) {
 }  // namespace
 
 void AddSheetCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<SheetOptions>();
-  options->video.on_corrupt = OnCorrupt::kNearest;
-  Command& command =
-      AddSubcommand(program, invocation, "sheet",
-                    "Draw frames of a file side by side, with their times",
-                    kExamples, [options](const GlobalOptions& global) {
-                      return RunSheet(global, *options);
-                    });
-  command.AddOption("FILE", &options->file, "The video file; - is stdin")
+  const auto [command, options] = AddSubcommand<SheetOptions>(
+      program, invocation, "sheet",
+      "Draw frames of a file side by side, with their times", kExamples,
+      RunSheet);
+  options.video.on_corrupt = OnCorrupt::kNearest;
+  command.AddOption("FILE", &options.file, "The video file; - is stdin")
       .Required();
-  command.AddOption("-o,--output", &options->output, "The PNG file to write")
+  command.AddOption("-o,--output", &options.output, "The PNG file to write")
       .ValueName("PNG")
       .Required();
   command
-      .AddOption("--device", &options->video.device,
+      .AddOption("--device", &options.video.device,
                  "Device to decode on (default cpu)")
       .ValueName("D");
   command
-      .AddOption("--stream", &options->video.stream_index,
+      .AddOption("--stream", &options.video.stream_index,
                  "Index of the stream (default: the first video stream)")
       .ValueName("N");
   for (const auto& [name, value, most, text] :
-       {std::tuple{"--columns", &options->columns, 100, "Cells in a row"},
-        std::tuple{"--rows", &options->rows, 100, "Rows of cells"},
-        std::tuple{"--width", &options->width, 4096, "Pixels of a cell"}}) {
+       {std::tuple{"--columns", &options.columns, 100, "Cells in a row"},
+        std::tuple{"--rows", &options.rows, 100, "Rows of cells"},
+        std::tuple{"--width", &options.width, 4096, "Pixels of a cell"}}) {
     command.AddOption(name, value, text)
         .ValueName("N")
         .ShowDefault()

@@ -148,15 +148,12 @@ int RunDemo(const GlobalOptions& global, const DemoOptions& options) {
 }  // namespace
 
 void AddDemoCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<DemoOptions>();
-  Command& command =
-      AddSubcommand(program, invocation, "demo",
-                    "Kill decoders in mid-stream and compare every frame",
-                    kExamples, [options](const GlobalOptions& global) {
-                      return RunDemo(global, *options);
-                    });
+  const auto [command, options] = AddSubcommand<DemoOptions>(
+      program, invocation, "demo",
+      "Kill decoders in mid-stream and compare every frame", kExamples,
+      RunDemo);
   command
-      .AddOption("--output,-o", &options->output,
+      .AddOption("--output,-o", &options.output,
                  "The contact sheet (default bulkhead-demo.png)")
       .ValueName("PNG");
 }

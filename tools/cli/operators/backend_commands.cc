@@ -249,19 +249,18 @@ int RunCommand(const GlobalOptions& global, const CommandKind& kind,
 
 void AddBackendCommands(Command& program, Invocation& invocation) {
   for (const CommandKind& kind : kKinds) {
-    const auto asked = std::make_shared<Asked>();
-    Command& command =
-        AddSubcommand(program, invocation, kind.name, kind.purpose,
-                      fmt::format(kExamples, kind.name),
-                      [asked, &kind](const GlobalOptions& global) {
-                        return RunCommand(global, kind, *asked);
-                      });
-    command.AddOption("BACKEND", &asked->backend, "The name of the backend")
+    const auto [command, asked] = AddSubcommand<Asked>(
+        program, invocation, kind.name, kind.purpose,
+        fmt::format(kExamples, kind.name),
+        [&kind](const GlobalOptions& global, const Asked& asked) {
+          return RunCommand(global, kind, asked);
+        });
+    command.AddOption("BACKEND", &asked.backend, "The name of the backend")
         .Required();
-    command.AddOption("--host", &asked->host, "Act on this application only")
+    command.AddOption("--host", &asked.host, "Act on this application only")
         .ValueName("PID");
     command
-        .AddFlag("--all", &asked->all, "Act on every application of this user")
+        .AddFlag("--all", &asked.all, "Act on every application of this user")
         .Excludes("--host");
   }
 }

@@ -86,14 +86,19 @@ void PrintPlaces(const std::vector<SearchedPlace>& places) {
   }
 }
 
-int RunBackends(const GlobalOptions& global, bool json, bool search) {
+struct BackendsOptions {
+  bool json = false;
+  bool search = false;
+};
+
+int RunBackends(const GlobalOptions& global, const BackendsOptions& options) {
   Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
   if (!host) return Fail(host.error());
   Result<BackendReport> report = (*host)->Backends();
   if (!report) return Fail(report.error());
-  if (json) return PrintFacts(FactsOf(*report));
+  if (options.json) return PrintFacts(FactsOf(*report));
   PrintBackends(*report);
-  if (search) PrintPlaces(report->places);
+  if (options.search) PrintPlaces(report->places);
   return FinishPrinting();
 }
 
@@ -130,16 +135,12 @@ void PrintBackends(const BackendReport& report) {
 }
 
 void AddBackendsCommand(Command& program, Invocation& invocation) {
-  const auto json = std::make_shared<bool>(false);
-  const auto search = std::make_shared<bool>(false);
-  Command& command =
-      AddSubcommand(program, invocation, "backends",
-                    "List the backends, their devices and their state",
-                    kExamples, [json, search](const GlobalOptions& global) {
-                      return RunBackends(global, *json, *search);
-                    });
-  command.AddFlag("--json", json.get(), "Print JSON on stdout");
-  command.AddFlag("--search", search.get(),
+  const auto [command, options] = AddSubcommand<BackendsOptions>(
+      program, invocation, "backends",
+      "List the backends, their devices and their state", kExamples,
+      RunBackends);
+  command.AddFlag("--json", &options.json, "Print JSON on stdout");
+  command.AddFlag("--search", &options.search,
                   "List each place searched, and what was found there");
 }
 

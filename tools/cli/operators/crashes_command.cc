@@ -4,7 +4,6 @@
 #include <bulkhead/crashes.h>
 #include <fmt/format.h>
 
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/crashes/crash_json.h"
@@ -92,23 +91,22 @@ int RunClear(const CrashesOptions&) {
 }  // namespace
 
 void AddCrashesCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<CrashesOptions>();
-  options->run = RunList;
-  Command& command = AddSubcommand(
+  const auto [command, options] = AddSubcommand<CrashesOptions>(
       program, invocation, "crashes", "Show how processes of backends crashed",
-      kExamples,
-      [options](const GlobalOptions&) { return options->run(*options); });
+      kExamples, [](const GlobalOptions&, const CrashesOptions& chosen) {
+        return chosen.run(chosen);
+      });
+  options.run = RunList;
   command.TakeOneSubcommand();
-  command.AddFlag("--json", &options->json, "Print JSON on stdout");
-  command.AddFlag("--with-media-text", &options->with_media_text,
+  command.AddFlag("--json", &options.json, "Print JSON on stdout");
+  command.AddFlag("--with-media-text", &options.with_media_text,
                   "With --json: also what processes wrote since they had "
                   "media, which may contain parts of it");
   Command& show = command.AddSubcommand("show", "Show all of one record");
-  show.OnChosen([options] { options->run = RunShow; });
-  show.AddOption("N", &options->number, "The number of the crash").Required();
-  command.AddSubcommand("clear", "Remove all records").OnChosen([options] {
-    options->run = RunClear;
-  });
+  show.OnChosen([&options = options] { options.run = RunShow; });
+  show.AddOption("N", &options.number, "The number of the crash").Required();
+  command.AddSubcommand("clear", "Remove all records")
+      .OnChosen([&options = options] { options.run = RunClear; });
 }
 
 }  // namespace bulkhead::cli

@@ -251,12 +251,11 @@ int RunDoctor(const GlobalOptions& global, bool json) {
 }  // namespace
 
 void AddDoctorCommand(Command& program, Invocation& invocation) {
-  const auto json = std::make_shared<bool>(false);
-  Command& command = AddSubcommand(
+  const auto [command, json] = AddSubcommand<bool>(
       program, invocation, "doctor",
       "Report what works here, what does not, and how to fix it", kExamples,
-      [json](const GlobalOptions& global) { return RunDoctor(global, *json); });
-  command.AddFlag("--json", json.get(), "Print JSON on stdout");
+      RunDoctor);
+  command.AddFlag("--json", &json, "Print JSON on stdout");
 }
 
 }  // namespace bulkhead::cli

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "tools/cli/command_line.h"
@@ -67,22 +66,18 @@ int RunEntryPoints(const GlobalOptions& global,
 }  // namespace
 
 void AddEntryPointsCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<EntryPointsOptions>();
-  Command& command =
-      AddSubcommand(program, invocation, "entry-points",
-                    "List the entry points of installed packages", kExamples,
-                    [options](const GlobalOptions& global) {
-                      return RunEntryPoints(global, *options);
-                    });
+  const auto [command, options] = AddSubcommand<EntryPointsOptions>(
+      program, invocation, "entry-points",
+      "List the entry points of installed packages", kExamples, RunEntryPoints);
   command
-      .AddOption("--path", &options->path,
+      .AddOption("--path", &options.path,
                  "Search this directory instead; may be repeated, the first "
                  "match wins")
       .ValueName("DIR")
       .OneValueEach();
-  command.AddOption("--group", &options->group, "Only this group")
+  command.AddOption("--group", &options.group, "Only this group")
       .ValueName("GROUP");
-  command.AddFlag("--json", &options->json, "Print JSON on stdout");
+  command.AddFlag("--json", &options.json, "Print JSON on stdout");
 }
 
 }  // namespace bulkhead::cli

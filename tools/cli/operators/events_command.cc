@@ -88,34 +88,31 @@ int Follow(std::optional<int> host, bool json) {
   return 0;
 }
 
-int RunEvents(std::optional<int> host, bool follow, bool json) {
-  if (follow) return Follow(host, json);
-  const auto events = RecentEvents(host);
+struct EventsOptions {
+  std::optional<int> host;
+  bool follow = false;
+  bool json = false;
+};
+
+int RunEvents(const GlobalOptions&, const EventsOptions& options) {
+  if (options.follow) return Follow(options.host, options.json);
+  const auto events = RecentEvents(options.host);
   if (!events) return Fail(events.error());
-  const Result<bool> shown = Show(*events, json);
+  const Result<bool> shown = Show(*events, options.json);
   return shown ? 0 : Fail(shown.error());
 }
 
 }  // namespace
 
 void AddEventsCommand(Command& program, Invocation& invocation) {
-  struct Options {
-    std::optional<int> host;
-    bool follow = false;
-    bool json = false;
-  };
-  const auto options = std::make_shared<Options>();
-  Command& command = AddSubcommand(
+  const auto [command, options] = AddSubcommand<EventsOptions>(
       program, invocation, "events",
-      "List what happened to backends and sessions", kExamples,
-      [options](const GlobalOptions&) {
-        return RunEvents(options->host, options->follow, options->json);
-      });
-  command.AddOption("--host", &options->host, "Only events of this application")
+      "List what happened to backends and sessions", kExamples, RunEvents);
+  command.AddOption("--host", &options.host, "Only events of this application")
       .ValueName("PID");
-  command.AddFlag("--follow", &options->follow,
+  command.AddFlag("--follow", &options.follow,
                   "Print new events as they happen");
-  command.AddFlag("--json", &options->json,
+  command.AddFlag("--json", &options.json,
                   "Print a line of JSON for each event on stdout");
 }
 

@@ -150,24 +150,20 @@ int RunGrant(const GlobalOptions& global, const GrantOptions& options) {
 }  // namespace
 
 void AddGrantCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<GrantOptions>();
-  Command& command =
-      AddSubcommand(program, invocation, "grant",
-                    "Grant a backend devices, files or resources it asks for",
-                    kExamples, [options](const GlobalOptions& global) {
-                      return RunGrant(global, *options);
-                    });
-  command.AddOption("BACKEND", &options->backend, "The name of the backend")
+  const auto [command, options] = AddSubcommand<GrantOptions>(
+      program, invocation, "grant",
+      "Grant a backend devices, files or resources it asks for", kExamples,
+      RunGrant);
+  command.AddOption("BACKEND", &options.backend, "The name of the backend")
       .Required();
-  command.AddOption("PERMISSION", &options->permissions,
+  command.AddOption("PERMISSION", &options.permissions,
                     "What to grant, such as read=/usr/share/acme");
-  command.AddFlag("--all", &options->all,
-                  "Grant all that the backend asks for");
-  command.AddFlag("--any-hash", &options->any_hash,
+  command.AddFlag("--all", &options.all, "Grant all that the backend asks for");
+  command.AddFlag("--any-hash", &options.any_hash,
                   "Grant for any shared object, also after an update");
-  command.AddFlag("--system", &options->system,
+  command.AddFlag("--system", &options.system,
                   "Grant for all users, in /etc/bulkhead/grants.toml");
-  command.AddFlag("--force", &options->force,
+  command.AddFlag("--force", &options.force,
                   "Grant also what the backend does not ask for");
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/grants/grant_reader.h"
@@ -88,7 +87,7 @@ void PrintListing(const Listing& listing) {
   }
 }
 
-int RunGrants(bool json) {
+int RunGrants(const GlobalOptions&, bool json) {
   const Listing listing = List();
   if (json) return PrintFacts(FactsOf(listing));
   PrintListing(listing);
@@ -98,12 +97,10 @@ int RunGrants(bool json) {
 }  // namespace
 
 void AddGrantsCommand(Command& program, Invocation& invocation) {
-  const auto json = std::make_shared<bool>(false);
-  Command& command =
-      AddSubcommand(program, invocation, "grants",
-                    "List all grants and the files they are in", kExamples,
-                    [json](const GlobalOptions&) { return RunGrants(*json); });
-  command.AddFlag("--json", json.get(), "Print JSON on stdout");
+  const auto [command, json] = AddSubcommand<bool>(
+      program, invocation, "grants",
+      "List all grants and the files they are in", kExamples, RunGrants);
+  command.AddFlag("--json", &json, "Print JSON on stdout");
 }
 
 }  // namespace bulkhead::cli

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/base/environment.h"
@@ -123,23 +122,20 @@ int RunInstall(const GlobalOptions& global, const InstallOptions& options) {
 }  // namespace
 
 void AddInstallCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<InstallOptions>();
-  Command& command = AddSubcommand(
+  const auto [command, options] = AddSubcommand<InstallOptions>(
       program, invocation, "install",
       "Install a backend from a wheel or an unpacked distribution", kExamples,
-      [options](const GlobalOptions& global) {
-        return RunInstall(global, *options);
-      });
+      RunInstall);
   command
-      .AddOption("SOURCE", &options->source,
+      .AddOption("SOURCE", &options.source,
                  "A .whl file, or a folder with a NAME-VERSION.dist-info")
       .ValueName("WHEEL|DIR")
       .Required();
   command
-      .AddOption("--into", &options->into,
+      .AddOption("--into", &options.into,
                  "The plugin directory; created if it does not exist")
       .ValueName("DIR");
-  command.AddFlag("--json", &options->json, "Print JSON on stdout");
+  command.AddFlag("--json", &options.json, "Print JSON on stdout");
 }
 
 }  // namespace bulkhead::cli

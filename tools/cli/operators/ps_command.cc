@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -297,7 +296,7 @@ int Watch(const PsOptions& options) {
   }
 }
 
-int RunPs(const PsOptions& options) {
+int RunPs(const GlobalOptions&, const PsOptions& options) {
   // Cut() needs the locale's category for the width of characters.
   setlocale(LC_CTYPE, "");
   if (options.watch) return Watch(options);
@@ -311,16 +310,15 @@ int RunPs(const PsOptions& options) {
 }  // namespace
 
 void AddPsCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<PsOptions>();
-  Command& command = AddSubcommand(
+  const auto [command, options] = AddSubcommand<PsOptions>(
       program, invocation, "ps",
       "List the running applications, their backends and sessions", kExamples,
-      [options](const GlobalOptions&) { return RunPs(*options); });
-  command.AddOption("--host", &options->host, "Only this application")
+      RunPs);
+  command.AddOption("--host", &options.host, "Only this application")
       .ValueName("PID");
-  command.AddFlag("--watch", &options->watch,
+  command.AddFlag("--watch", &options.watch,
                   "List them every second, until ^C");
-  command.AddFlag("--json", &options->json,
+  command.AddFlag("--json", &options.json,
                   "Print JSON on stdout; a line for each listing of --watch");
 }
 

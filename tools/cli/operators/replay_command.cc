@@ -268,18 +268,15 @@ int RunReplay(const GlobalOptions& global, const ReplayOptions& options) {
 }  // namespace
 
 void AddReplayCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<ReplayOptions>();
-  Command& command =
-      AddSubcommand(program, invocation, "replay",
-                    "Repeat the request that crashed a backend's process",
-                    kExamples, [options](const GlobalOptions& global) {
-                      return RunReplay(global, *options);
-                    });
+  const auto [command, options] = AddSubcommand<ReplayOptions>(
+      program, invocation, "replay",
+      "Repeat the request that crashed a backend's process", kExamples,
+      RunReplay);
   command
-      .AddOption("N", &options->number,
+      .AddOption("N", &options.number,
                  "Number of the crash, as `bulkhead crashes` lists them")
       .Required();
-  command.AddFlag("--despite-quarantine", &options->despite_quarantine,
+  command.AddFlag("--despite-quarantine", &options.despite_quarantine,
                   "Start the backend even if it is quarantined");
 }
 

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
 #include "core/grants/grant_reader.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/operators/grant_options.h"
@@ -74,19 +72,16 @@ int RunRevoke(const GlobalOptions& global, const RevokeOptions& options) {
 }  // namespace
 
 void AddRevokeCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<RevokeOptions>();
-  Command& command =
-      AddSubcommand(program, invocation, "revoke",
-                    "Take away what `bulkhead grant` gave to a backend",
-                    kExamples, [options](const GlobalOptions& global) {
-                      return RunRevoke(global, *options);
-                    });
-  command.AddOption("BACKEND", &options->backend, "The name of the backend")
+  const auto [command, options] = AddSubcommand<RevokeOptions>(
+      program, invocation, "revoke",
+      "Take away what `bulkhead grant` gave to a backend", kExamples,
+      RunRevoke);
+  command.AddOption("BACKEND", &options.backend, "The name of the backend")
       .Required();
   command.AddOption(
-      "PERMISSION", &options->permissions,
+      "PERMISSION", &options.permissions,
       "What to revoke, such as read=/usr/share/acme (default: all)");
-  command.AddFlag("--system", &options->system,
+  command.AddFlag("--system", &options.system,
                   "Edit /etc/bulkhead/grants.toml instead of your own file");
 }
 

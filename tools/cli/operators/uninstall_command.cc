@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "core/base/environment.h"
@@ -66,19 +65,16 @@ int RunUninstall(const GlobalOptions& global, const UninstallOptions& options) {
 }  // namespace
 
 void AddUninstallCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<UninstallOptions>();
-  Command& command = AddSubcommand(
+  const auto [command, options] = AddSubcommand<UninstallOptions>(
       program, invocation, "uninstall", "Remove an installed distribution",
-      kExamples, [options](const GlobalOptions& global) {
-        return RunUninstall(global, *options);
-      });
-  command.AddOption("NAME", &options->name, "The name of the distribution")
+      kExamples, RunUninstall);
+  command.AddOption("NAME", &options.name, "The name of the distribution")
       .Required();
   command
-      .AddOption("--from", &options->from,
+      .AddOption("--from", &options.from,
                  "The plugin directory that contains it")
       .ValueName("DIR");
-  command.AddFlag("--json", &options->json, "Print JSON on stdout");
+  command.AddFlag("--json", &options.json, "Print JSON on stdout");
 }
 
 }  // namespace bulkhead::cli

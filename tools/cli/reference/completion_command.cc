@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/reference/completion_command.h"
 
-#include <memory>
 #include <string>
 
 #include "tools/cli/command_line.h"
@@ -22,20 +21,19 @@ The packages of Bulkhead install these files already.)";
 }  // namespace
 
 void AddCompletionCommand(Command& program, Invocation& invocation) {
-  auto shell = std::make_shared<std::string>();
-  Command& command = AddSubcommand(
+  const auto [command, shell] = AddSubcommand<std::string>(
       program, invocation, "completion",
       "Print the completion script of a shell", kExamples,
-      [&program, shell](const GlobalOptions&) {
+      [&program](const GlobalOptions&, const std::string& shell) {
         const CommandReference reference = Describe(program);
-        std::string script = *shell == "bash"   ? BashCompletion(reference)
-                             : *shell == "fish" ? FishCompletion(reference)
-                                                : ZshCompletion(reference);
+        std::string script = shell == "bash"   ? BashCompletion(reference)
+                             : shell == "fish" ? FishCompletion(reference)
+                                               : ZshCompletion(reference);
         script.pop_back();  // Print() adds the last line feed
         Print(script);
         return FinishPrinting();
       });
-  command.AddOption("SHELL", shell.get(), "The shell: bash, fish or zsh")
+  command.AddOption("SHELL", &shell, "The shell: bash, fish or zsh")
       .Required()
       .OneOf({"bash", "fish", "zsh"});
 }

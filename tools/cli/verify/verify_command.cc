@@ -157,28 +157,24 @@ int RunVerify(const GlobalOptions& global, const Options& options) {
 }  // namespace
 
 void AddVerifyCommand(Command& program, Invocation& invocation) {
-  const auto options = std::make_shared<Options>();
-  Command& command =
-      AddSubcommand(program, invocation, "verify",
-                    "Compare the pictures that two devices decode", kExamples,
-                    [options](const GlobalOptions& global) {
-                      return RunVerify(global, *options);
-                    });
-  command.AddOption("files", &options->files, "The files")
+  const auto [command, options] = AddSubcommand<Options>(
+      program, invocation, "verify",
+      "Compare the pictures that two devices decode", kExamples, RunVerify);
+  command.AddOption("files", &options.files, "The files")
       .ValueName("FILE")
       .Required();
-  command.AddOption("--device,-d", &options->device, "The device to verify")
+  command.AddOption("--device,-d", &options.device, "The device to verify")
       .ValueName("DEVICE")
       .Required();
   command
-      .AddOption("--against", &options->against,
+      .AddOption("--against", &options.against,
                  "The device to compare with (default cpu)")
       .ValueName("DEVICE");
   command
-      .AddOption("--threads", &options->threads,
+      .AddOption("--threads", &options.threads,
                  "The threads of each decoder; 0 lets it choose (default 1)")
       .ValueName("N");
-  command.AddFlag("--json", &options->json, "Print JSON");
+  command.AddFlag("--json", &options.json, "Print JSON");
 }
 
 }  // namespace bulkhead::cli

@@ -54,7 +54,7 @@ int PrintOnce() {
   return status.ok() || (*output)->reader_gone() ? 0 : Fail(status);
 }
 
-int RunMetrics(const std::string& listen) {
+int RunMetrics(const GlobalOptions&, const std::string& listen) {
   if (listen.empty()) return PrintOnce();
   const Result<std::string> address = ToServerAddress(listen);
   if (!address) return Fail(address.error());
@@ -65,13 +65,12 @@ int RunMetrics(const std::string& listen) {
 }  // namespace
 
 void AddMetricsCommand(Command& program, Invocation& invocation) {
-  const auto listen = std::make_shared<std::string>();
-  Command& command = AddSubcommand(
+  const auto [command, listen] = AddSubcommand<std::string>(
       program, invocation, "metrics",
       "Print what applications have counted, for Prometheus", kExamples,
-      [listen](const GlobalOptions&) { return RunMetrics(*listen); });
+      RunMetrics);
   command
-      .AddOption("--listen", listen.get(),
+      .AddOption("--listen", &listen,
                  "Serve the metrics on this address until SIGTERM; a port "
                  "alone is one of 127.0.0.1")
       .ValueName("ADDRESS");

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <memory>
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/operators/top/causes.h"
@@ -49,7 +48,7 @@ int PrintOnce() {
   return FinishPrinting();
 }
 
-int RunTop(bool once) {
+int RunTop(const GlobalOptions&, bool once) {
   // Fit() and ncurses need the locale's category for the width of characters.
   // The other categories stay as they are.
   setlocale(LC_CTYPE, "");
@@ -67,12 +66,10 @@ int RunTop(bool once) {
 }  // namespace
 
 void AddTopCommand(Command& program, Invocation& invocation) {
-  const auto once = std::make_shared<bool>(false);
-  Command& command = AddSubcommand(
+  const auto [command, once] = AddSubcommand<bool>(
       program, invocation, "top",
-      "Watch the running applications, the worst first", kExamples,
-      [once](const GlobalOptions&) { return RunTop(*once); });
-  command.AddFlag("--once", once.get(), "Print the table once, on stdout");
+      "Watch the running applications, the worst first", kExamples, RunTop);
+  command.AddFlag("--once", &once, "Print the table once, on stdout");
 }
 
 }  // namespace bulkhead::cli
