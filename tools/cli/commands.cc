@@ -5,30 +5,8 @@
 
 #include <string>
 
-#include "tools/cli/batch/batch_command.h"
 #include "tools/cli/command_line.h"
-#include "tools/cli/conformance/conformance_command.h"
-#include "tools/cli/decode/decode_command.h"
-#include "tools/cli/decode/probe_command.h"
-#include "tools/cli/decode/sheet_command.h"
-#include "tools/cli/demo/demo_command.h"
-#include "tools/cli/operators/backend_commands.h"
-#include "tools/cli/operators/backends_command.h"
-#include "tools/cli/operators/crashes_command.h"
-#include "tools/cli/operators/doctor_command.h"
-#include "tools/cli/operators/entry_points_command.h"
-#include "tools/cli/operators/events_command.h"
-#include "tools/cli/operators/grant_command.h"
-#include "tools/cli/operators/grants_command.h"
-#include "tools/cli/operators/install_command.h"
-#include "tools/cli/operators/metrics/metrics_command.h"
-#include "tools/cli/operators/ps_command.h"
-#include "tools/cli/operators/replay_command.h"
-#include "tools/cli/operators/revoke_command.h"
-#include "tools/cli/operators/top/top_command.h"
-#include "tools/cli/operators/uninstall_command.h"
-#include "tools/cli/reference/completion_command.h"
-#include "tools/cli/verify/verify_command.h"
+#include "tools/cli/subcommands.h"
 
 namespace bulkhead::cli {
 namespace {

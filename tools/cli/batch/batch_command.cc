@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/batch/batch_command.h"
-
 #include <sched.h>
 
 #include <algorithm>
@@ -24,6 +22,7 @@
 #include "tools/cli/decode/decode_options.h"
 #include "tools/cli/decode/progress.h"
 #include "tools/cli/facts.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/conformance/conformance_command.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -25,6 +23,7 @@
 #include "tools/cli/conformance/subject.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/output.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {

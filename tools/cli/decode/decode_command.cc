@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/decode/decode_command.h"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -14,6 +12,7 @@
 #include "tools/cli/decode/decode_outcome.h"
 #include "tools/cli/decode/progress.h"
 #include "tools/cli/facts.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/decode/probe_command.h"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -9,6 +7,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/decode/input.h"
 #include "tools/cli/facts.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/decode/sheet_command.h"
-
 #include <bulkhead/host.h>
 #include <fmt/format.h>
 
@@ -14,6 +12,7 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/decode/input.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/writers/contact_sheet.h"
 #include "tools/cli/writers/picture.h"

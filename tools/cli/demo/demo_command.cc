@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/demo/demo_command.h"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -8,6 +6,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/demo/disturbed_run.h"
 #include "tools/cli/demo/sample_clip.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/writers/contact_sheet.h"
 #include "tools/cli/writers/png_writer.h"

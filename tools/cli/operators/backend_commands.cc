@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/backend_commands.h"
-
 #include <bulkhead/crashes.h>
 #include <bulkhead/host.h>
 #include <bulkhead/operators.h>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "tools/cli/command_line.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/user_name.h"
 

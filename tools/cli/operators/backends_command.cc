@@ -8,6 +8,7 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/facts.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {

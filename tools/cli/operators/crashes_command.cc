@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/crashes_command.h"
-
 #include <bulkhead/crashes.h>
 #include <fmt/format.h>
 
@@ -10,6 +8,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/operators/crash_text.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {

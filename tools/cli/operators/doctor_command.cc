@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/doctor_command.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,6 +15,7 @@
 #include "tools/cli/demo/self_test.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/operators/backends_command.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/entry_points_command.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -8,6 +6,7 @@
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/facts.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/events_command.h"
-
 #include <bulkhead/operators.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -12,6 +10,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/operators/event_facts.h"
 #include "tools/cli/output.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {

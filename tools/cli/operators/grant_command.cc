@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/grant_command.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,6 +13,7 @@
 #include "ipc/unique_fd.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/operators/grant_options.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 #include "tools/grants/grant_text.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/grants_command.h"
-
 #include <fmt/format.h>
 
 #include <iterator>
@@ -10,6 +8,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/operators/grant_options.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {

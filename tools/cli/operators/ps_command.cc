@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/ps_command.h"
-
 #include <bulkhead/operators.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -20,6 +18,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/operators/fit.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/user_name.h"
 

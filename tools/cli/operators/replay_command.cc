@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/replay_command.h"
-
 #include <bulkhead/crashes.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -12,6 +10,7 @@
 
 #include "core/base/record_hash.h"
 #include "tools/cli/command_line.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {

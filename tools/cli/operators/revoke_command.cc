@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/revoke_command.h"
-
 #include <fmt/format.h>
 
 #include "core/grants/grant_reader.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/operators/grant_options.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 #include "tools/grants/grant_text.h"
 

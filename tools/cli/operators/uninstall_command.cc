@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/uninstall_command.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,6 +7,7 @@
 #include "core/base/environment.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/facts.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 #include "tools/install/installation.h"
 #include "tools/install/plugin_directory.h"

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/reference/completion_command.h"
-
 #include <string>
 
 #include "tools/cli/command_line.h"
 #include "tools/cli/reference/completion.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {

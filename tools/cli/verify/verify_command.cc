@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/verify/verify_command.h"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -12,6 +10,7 @@
 #include "tools/cli/decode/damage_words.h"
 #include "tools/cli/decode/progress.h"
 #include "tools/cli/facts.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/verify/side_by_side.h"
 #include "tools/cli/writers/picture.h"

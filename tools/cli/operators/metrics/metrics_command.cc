@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/metrics/metrics_command.h"
-
 #include <bulkhead/operators.h>
 #include <prometheus/text_serializer.h>
 
@@ -13,6 +11,7 @@
 #include "tools/cli/operators/metrics/metric_families.h"
 #include "tools/cli/operators/metrics/metric_totals.h"
 #include "tools/cli/output.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/cli/operators/top/top_command.h"
-
 #include <bulkhead/operators.h>
 #include <locale.h>
 #include <unistd.h>
@@ -12,6 +10,7 @@
 #include "tools/cli/operators/top/layout.h"
 #include "tools/cli/operators/top/live.h"
 #include "tools/cli/operators/top/rows.h"
+#include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/user_name.h"
 
