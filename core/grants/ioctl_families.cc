@@ -15,20 +15,19 @@ constexpr uint8_t kNvidia[] = {'F', 0};
 constexpr uint8_t kSyncFile[] = {'>'};
 constexpr uint8_t kV4l2[] = {'V'};
 
+// Sorted by name.
 constexpr IoctlFamily kFamilies[] = {
-    {"dma-buf", kDmaBuf, "buffers shared between drivers"},
-    {"dma-heap", kDmaHeap, "allocation of such buffers"},
-    {"drm", kDrm, "graphics: VA-API, accelerators"},
-    {"kfd", kKfd, "AMD compute"},
-    {"media", kMedia, "requests to stateless V4L2 decoders"},
-    {"nvidia", kNvidia, "NVIDIA's driver and unified memory"},
-    {"sync-file", kSyncFile, "fences between drivers"},
-    {"v4l2", kV4l2, "video devices"},
+    {"dma-buf", kDmaBuf},      // buffers shared between drivers
+    {"dma-heap", kDmaHeap},    // allocation of such buffers
+    {"drm", kDrm},             // graphics: VA-API, accelerators
+    {"kfd", kKfd},             // AMD compute
+    {"media", kMedia},         // requests to stateless V4L2 decoders
+    {"nvidia", kNvidia},       // NVIDIA's driver and unified memory
+    {"sync-file", kSyncFile},  // fences between drivers
+    {"v4l2", kV4l2},           // video devices
 };
 
 }  // namespace
-
-std::span<const IoctlFamily> IoctlFamilies() { return kFamilies; }
 
 const IoctlFamily* FindIoctlFamily(std::string_view name) {
   for (const IoctlFamily& family : kFamilies) {

@@ -19,11 +19,8 @@ namespace bulkhead::grants {
 struct IoctlFamily {
   std::string_view name;
   std::span<const uint8_t> types;
-  std::string_view purpose;
 };
 
-// Returns all families, in order of their names.
-std::span<const IoctlFamily> IoctlFamilies();
 // Returns the family of that name, or null.
 const IoctlFamily* FindIoctlFamily(std::string_view name);
 // Returns "drm, v4l2, ...".

@@ -180,13 +180,6 @@ Status Move(int from, int to, const std::string& path) {
   return FromErrno("cannot move " + Quoted(path), errno);
 }
 
-Status RemoveFile(int root, const std::string& path) {
-  const Result<ipc::UniqueFd> parent = OpenParent(root, path, false);
-  if (!parent) return parent.error();
-  if (unlinkat(parent->get(), LeafOf(path).c_str(), 0) == 0) return Status();
-  return FromErrno("cannot remove " + Quoted(path), errno);
-}
-
 Status RemoveTree(int root, const std::string& path) {
   const Result<ipc::UniqueFd> parent = OpenParent(root, path, false);
   if (!parent) return parent.error();
