@@ -37,10 +37,6 @@ bool IsOwnFileSystem(int fd) {
                    static_cast<uint32_t>(info.f_type)) != std::end(kOwn);
 }
 
-int64_t Nanoseconds(const timespec& time) {
-  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 // All members, since operator== of entry points ignores the place they come
 // from.
 auto Members(const EntryPoint& entry) {
@@ -226,7 +222,7 @@ bool ScanCache::RefreshFolder(int fd, const SearchDirectory& directory,
   const uint64_t bytes =
       entry_points.kind == FileState::Kind::kAbsent ? 0
       : entry_points.kind == FileState::Kind::kRegular
-          ? std::min(static_cast<uint64_t>(entry_points.bytes),
+          ? std::min(static_cast<uint64_t>(entry_points.identity.bytes),
                      uint64_t{kMaxMetadataBytes})
           : kMaxMetadataBytes;
   if (!directory.built_in) {
@@ -246,7 +242,8 @@ bool ScanCache::RefreshFolder(int fd, const SearchDirectory& directory,
   const auto is_settled = [&](const FileState& state) {
     return state.kind == FileState::Kind::kAbsent ||
            (state.kind == FileState::Kind::kRegular &&
-            state.device == place.state.device && IsOld(state));
+            state.identity.device == place.state.identity.device &&
+            IsOld(state));
   };
   // A folder with a problem is not trusted and is read again, since the problem
   // may be temporary, such as too many open files.
@@ -259,16 +256,10 @@ bool ScanCache::RefreshFolder(int fd, const SearchDirectory& directory,
 }
 
 ScanCache::FileState ScanCache::StateOf(const struct stat& info) {
-  FileState state;
-  state.kind = S_ISREG(info.st_mode)   ? FileState::Kind::kRegular
-               : S_ISDIR(info.st_mode) ? FileState::Kind::kDirectory
-                                       : FileState::Kind::kUnknown;
-  state.device = info.st_dev;
-  state.inode = info.st_ino;
-  state.bytes = info.st_size;
-  state.modified_ns = Nanoseconds(info.st_mtim);
-  state.changed_ns = Nanoseconds(info.st_ctim);
-  return state;
+  const auto kind = S_ISREG(info.st_mode)   ? FileState::Kind::kRegular
+                    : S_ISDIR(info.st_mode) ? FileState::Kind::kDirectory
+                                            : FileState::Kind::kUnknown;
+  return {.kind = kind, .identity = IdentityOf(info)};
 }
 
 ScanCache::FileState ScanCache::StateAt(int directory,
@@ -284,7 +275,7 @@ ScanCache::FileState ScanCache::StateAt(int directory,
 }
 
 bool ScanCache::IsOld(const FileState& state) const {
-  return state.changed_ns < trusted_before_ns_;
+  return state.identity.changed_ns < trusted_before_ns_;
 }
 
 }  // namespace bulkhead::discovery

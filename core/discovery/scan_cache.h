@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/discovery/file_identity.h"
 #include "core/discovery/place_reading.h"
 #include "core/discovery/scan.h"
 
@@ -95,11 +96,7 @@ class ScanCache {
   struct FileState {
     enum class Kind { kUnknown, kAbsent, kRegular, kDirectory };
     Kind kind = Kind::kUnknown;
-    uint64_t device = 0;
-    uint64_t inode = 0;
-    int64_t bytes = 0;
-    int64_t modified_ns = 0;
-    int64_t changed_ns = 0;
+    FileIdentity identity;
     bool operator==(const FileState&) const = default;
   };
   // The state of a .dist-info folder's files just before they were read.
