@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/python/bindings/batch.h"
-
 #include <pybind11/stl.h>
 
 #include <memory>
@@ -16,6 +14,7 @@
 #include "core/application/batch/plan.h"
 #include "core/application/batch/record.h"
 #include "core/application/batch/summary.h"
+#include "core/python/bindings/definitions.h"
 #include "core/python/bindings/errors.h"
 #include "core/python/bindings/gil.h"
 #include "core/python/bindings/strings.h"

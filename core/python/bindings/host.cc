@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "core/python/bindings/decoders.h"
+#include "core/python/bindings/definitions.h"
 #include "core/python/bindings/errors.h"
 #include "core/python/bindings/gil.h"
-#include "core/python/bindings/host.h"
 #include "core/python/bindings/reader.h"
 #include "core/python/bindings/record.h"
 

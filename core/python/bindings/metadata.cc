@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/python/bindings/metadata.h"
+#include "bulkhead/metadata.h"
 
 #include <pybind11/chrono.h>
 
@@ -9,9 +9,9 @@
 
 #include "bulkhead/audio_decoder.h"
 #include "bulkhead/damage.h"
-#include "bulkhead/metadata.h"
 #include "bulkhead/recovery.h"
 #include "bulkhead/video_decoder.h"
+#include "core/python/bindings/definitions.h"
 #include "core/python/bindings/record.h"
 
 namespace bulkhead::python {

@@ -3,17 +3,12 @@
 
 #include "bulkhead/version.h"
 #include "core/python/bindings/array.h"
-#include "core/python/bindings/batch.h"
 #include "core/python/bindings/decoders.h"
+#include "core/python/bindings/definitions.h"
 #include "core/python/bindings/errors.h"
 #include "core/python/bindings/frame_rows.h"
-#include "core/python/bindings/host.h"
 #include "core/python/bindings/lease.h"
-#include "core/python/bindings/metadata.h"
-#include "core/python/bindings/operators.h"
-#include "core/python/bindings/options.h"
 #include "core/python/bindings/reader.h"
-#include "core/python/bindings/reports.h"
 
 // The module bulkhead._core: the C++ library with the library's own names. The
 // modules of the package are its only users; they offer torchcodec's names and

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "bulkhead/crashes.h"
+#include "core/python/bindings/definitions.h"
 #include "core/python/bindings/errors.h"
 #include "core/python/bindings/gil.h"
-#include "core/python/bindings/operators.h"
 #include "core/python/bindings/record.h"
 
 namespace bulkhead::python {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/python/bindings/options.h"
-
 #include <pybind11/chrono.h>
 #include <pybind11/stl.h>
 
@@ -14,6 +12,7 @@
 #include "bulkhead/host_options.h"
 #include "bulkhead/transforms.h"
 #include "bulkhead/video_options.h"
+#include "core/python/bindings/definitions.h"
 #include "core/python/bindings/errors.h"
 
 namespace bulkhead::python {

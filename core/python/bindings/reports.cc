@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/python/bindings/reports.h"
+#include "bulkhead/reports.h"
 
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bulkhead/host.h"
-#include "bulkhead/reports.h"
+#include "core/python/bindings/definitions.h"
 #include "core/python/bindings/gil.h"
 #include "core/python/bindings/record.h"
 
