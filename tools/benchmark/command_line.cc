@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "tools/benchmark/machine.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::benchmark {
@@ -25,6 +24,18 @@ std::string InWritableDirectory(const std::string& path) {
   return ::access(directory.c_str(), W_OK) == 0
              ? ""
              : "cannot write to the directory " + directory;
+}
+
+// Returns the model name of the processor from /proc/cpuinfo.
+std::string ProcessorName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "unknown processor";
 }
 
 }  // namespace
