@@ -104,7 +104,7 @@ void SayFailed(const char* why) {
 
 class LyingZygote {
  public:
-  explicit LyingZygote(worker::Lockdown lockdown)
+  explicit LyingZygote(worker::lockdown::Lockdown lockdown)
       : lockdown_(std::move(lockdown)),
         name_(lockdown_.entry_symbol()),
         lie_(name_.substr(0, name_.find(kOnce))) {}
@@ -232,7 +232,7 @@ class LyingZygote {
     if (Tells("filter_logs")) InstallFilterThatLogs();
     if (socket < 0) socket = ipc::kWorkerSocketFd;
     // A liar's death has no note.
-    if (!Tells("faults_unhandled")) worker::SendCrashNotesOfSession(-1);
+    if (!Tells("faults_unhandled")) worker::zygote::SendCrashNotesOfSession(-1);
     if (!Tells("lockdown_half") && !lockdown_.InstallStage2()) ::_exit(1);
     if (Tells("log_flood")) {
       const std::string line(4096, 'x');
@@ -242,7 +242,7 @@ class LyingZygote {
     LyingSession::Run(socket, told ? FindLie(lie_) : std::nullopt);
   }
 
-  const worker::Lockdown lockdown_;
+  const worker::lockdown::Lockdown lockdown_;
   const std::string name_;
   const std::string lie_;
   pid_t last_session_ = 0;
@@ -254,11 +254,11 @@ class LyingZygote {
 }  // namespace bulkhead::tests
 
 int main() {
-  auto lockdown =
-      bulkhead::worker::Lockdown::Read(bulkhead::ipc::kZygoteLockdownFd);
+  auto lockdown = bulkhead::worker::lockdown::Lockdown::Read(
+      bulkhead::ipc::kZygoteLockdownFd);
   if (!lockdown) return 1;
   if (!lockdown->plugin_path().ends_with("/libliar.so")) {
-    ::_exit(bulkhead::worker::RunZygote());
+    ::_exit(bulkhead::worker::zygote::RunZygote());
   }
   bulkhead::tests::LyingZygote(*std::move(lockdown)).Run();
 }

@@ -15,6 +15,7 @@
 namespace {
 
 using namespace bulkhead::worker;
+using namespace bulkhead::worker::demux;
 
 const char* ContainerOf(uint8_t selector) {
   switch (selector) {

@@ -21,7 +21,7 @@ extern "C" {
 
 namespace {
 
-using bulkhead::worker::PacketInspector;
+using bulkhead::worker::damage::PacketInspector;
 
 constexpr AVCodecID kCodecs[] = {
     AV_CODEC_ID_H264,       AV_CODEC_ID_HEVC,   AV_CODEC_ID_MPEG1VIDEO,

@@ -32,7 +32,7 @@ int Try(const std::string& verb, const char* path) {
 int main() {
   namespace ipc = bulkhead::ipc;
   const auto lockdown =
-      bulkhead::worker::Lockdown::Read(ipc::kZygoteLockdownFd);
+      bulkhead::worker::lockdown::Lockdown::Read(ipc::kZygoteLockdownFd);
   if (!lockdown ||
       !lockdown->InstallStage1(ipc::kZygoteControlFd, ipc::kZygotePluginFd)) {
     return 1;

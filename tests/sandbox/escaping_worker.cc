@@ -216,8 +216,8 @@ void DescribeBirth(const Targets& targets, const std::string& plugin) {
   born.Done();
 }
 
-[[noreturn]] void RunWorker(const Lockdown& lockdown, const Targets& targets,
-                            const std::string& deed) {
+[[noreturn]] void RunWorker(const lockdown::Lockdown& lockdown,
+                            const Targets& targets, const std::string& deed) {
   if (!lockdown.InstallStage2()) _exit(2);
   Attempts worker("worker", targets);
   if (deed == "clone") {
@@ -239,7 +239,7 @@ void DescribeBirth(const Targets& targets, const std::string& plugin) {
 
 [[noreturn]] void RunZygote() {
   dprintf(STDERR_FILENO, "a line for the log\n");
-  const auto lockdown = Lockdown::Read(ipc::kZygoteLockdownFd);
+  const auto lockdown = lockdown::Lockdown::Read(ipc::kZygoteLockdownFd);
   if (!lockdown) _exit(2);
   Targets targets;
   std::istringstream(Hear()) >> targets.application >> targets.port >>

@@ -29,7 +29,7 @@
 #include "ipc/unique_fd.h"
 #include "ipc/worker_exit.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::lockdown {
 namespace {
 
 namespace schema = ipc::schema;
@@ -317,4 +317,4 @@ ipc::Expected<void> Lockdown::InstallReaperFilter() const {
   return Install(reaper_filter_);
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::lockdown

@@ -11,7 +11,7 @@
 
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::lockdown {
 
 // Restricts the calling process: seccomp filters, Landlock, and limits.
 // Contains no policy: bulkheadd, which is trusted, compiles the allowed system
@@ -104,4 +104,4 @@ class Lockdown {
   bool notifies_ = false;  // the zygote's filter has a listener
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::lockdown

@@ -30,7 +30,7 @@
 #include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::lockdown {
 namespace {
 
 namespace schema = ipc::schema;
@@ -344,4 +344,4 @@ TEST(LockdownTest, TheReaperGivesUpPrivilegesAndIsNotLookedInto) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::lockdown

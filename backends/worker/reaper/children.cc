@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::reaper {
 namespace {
 
 int WaitStatus(const siginfo_t& info) {
@@ -78,4 +78,4 @@ std::optional<Children::Ended> Children::ReapOne() {
   return std::nullopt;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::reaper

@@ -11,7 +11,7 @@
 #include "ipc/error.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::reaper {
 
 // The child processes of the reaper: the zygote, which the reaper started, and
 // the workers, which the zygote cloned as its siblings. The zygote reports the
@@ -53,4 +53,4 @@ class Children {
   std::map<pid_t, ipc::UniqueFd> kept_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::reaper

@@ -13,7 +13,7 @@
 #include "ipc/error.h"
 #include "ipc/testing/forked_child.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::reaper {
 namespace {
 
 using ipc::ForkedChild;
@@ -117,4 +117,4 @@ TEST(ChildrenTest, KillsOnlyWhatIsWatched) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::reaper

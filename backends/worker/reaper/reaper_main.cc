@@ -40,7 +40,7 @@
 #include "ipc/try.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::reaper {
 namespace {
 
 namespace schema = ipc::schema;
@@ -218,7 +218,7 @@ void SendStarted(pid_t zygote) {
 }
 
 [[noreturn]] void Run() {
-  const auto lockdown = Lockdown::Read(ipc::kReaperLockdownFd);
+  const auto lockdown = lockdown::Lockdown::Read(ipc::kReaperLockdownFd);
   if (!lockdown) Fail(lockdown.error().message);
   // In tier reduced the reaper is not pid 1; this makes it the parent of
   // orphaned processes there too.
@@ -271,6 +271,6 @@ void SendStarted(pid_t zygote) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::reaper
 
-int main() { bulkhead::worker::Run(); }
+int main() { bulkhead::worker::reaper::Run(); }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 namespace {
 
 std::vector<std::string> NamesOf(capnp::List<capnp::Text>::Reader list) {
@@ -17,8 +17,8 @@ std::vector<std::string> NamesOf(capnp::List<capnp::Text>::Reader list) {
 
 }  // namespace
 
-AllowedMedia AllowedMediaOf(ipc::schema::AllowedMedia::Reader allowed) {
-  AllowedMedia media;
+demux::AllowedMedia AllowedMediaOf(ipc::schema::AllowedMedia::Reader allowed) {
+  demux::AllowedMedia media;
   if (allowed.getContainersAreListed()) {
     media.containers = NamesOf(allowed.getContainers());
   }
@@ -26,4 +26,4 @@ AllowedMedia AllowedMediaOf(ipc::schema::AllowedMedia::Reader allowed) {
   return media;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

@@ -4,9 +4,9 @@
 #include "backends/worker/media/demux/allowed_media.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // Returns the containers and codecs that a request of the host allows.
-AllowedMedia AllowedMediaOf(ipc::schema::AllowedMedia::Reader allowed);
+demux::AllowedMedia AllowedMediaOf(ipc::schema::AllowedMedia::Reader allowed);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

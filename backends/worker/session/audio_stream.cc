@@ -12,7 +12,7 @@
 #include "ipc/damage_sign.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 namespace {
 
 namespace schema = ipc::schema;
@@ -45,27 +45,29 @@ AudioStream::AudioStream(const StreamContext& context,
 
 ipc::Expected<void> AudioStream::OpenInput(schema::Open::Reader open) {
   IPC_ASSIGN_OR_RETURN(
-      auto demuxer, Demuxer::Open(context_.media, open.getMediaBytes(),
-                                  open.getNameHint().cStr(), StreamToOpen(open),
-                                  StreamKind::kAudio, DemuxerLimitsOf(open)));
-  const Demuxer& source = *demuxer;
+      auto demuxer,
+      demux::Demuxer::Open(context_.media, open.getMediaBytes(),
+                           open.getNameHint().cStr(), StreamToOpen(open),
+                           demux::StreamKind::kAudio, DemuxerLimitsOf(open)));
+  const demux::Demuxer& source = *demuxer;
   IPC_ASSIGN_OR_RETURN(
-      auto reader, AudioReader::Open(std::move(demuxer), [this, &source] {
+      auto reader,
+      audio::AudioReader::Open(std::move(demuxer), [this, &source] {
         return opening_.Open(context_.backend, *context_.buffers.runtime(),
                              source.codec_parameters());
       }));
   IPC_ASSIGN_OR_RETURN(
       renderer_,
-      AudioRenderer::Create(std::move(reader),
-                            static_cast<int32_t>(open.getSampleRate()),
-                            static_cast<int32_t>(open.getChannelCount())));
+      audio::AudioRenderer::Create(
+          std::move(reader), static_cast<int32_t>(open.getSampleRate()),
+          static_cast<int32_t>(open.getChannelCount())));
   return Describe();
 }
 
 ipc::Expected<void> AudioStream::Describe() {
-  const AudioReader& reader = renderer_->reader();
-  const StreamFacts& facts = reader.demuxer().facts();
-  const AudioFormat& decoded = reader.converter().format();
+  const audio::AudioReader& reader = renderer_->reader();
+  const demux::StreamFacts& facts = reader.demuxer().facts();
+  const audio::AudioFormat& decoded = reader.converter().format();
   return context_.replies.Send(
       kSmallReplyWords + 64, [&](schema::Reply::Builder reply) {
         auto opened = reply.initOpenedAudio();
@@ -76,7 +78,7 @@ ipc::Expected<void> AudioStream::Describe() {
         opened.setSampleFormat(reader.converter().sample_format());
         opened.setSampleRate(static_cast<uint32_t>(decoded.sample_rate));
         opened.setChannelCount(static_cast<uint32_t>(decoded.channels));
-        opened.setChannelLayout(NameOfChannels(decoded).substr(0, 128));
+        opened.setChannelLayout(audio::NameOfChannels(decoded).substr(0, 128));
         opened.setPublishedRate(
             static_cast<uint32_t>(renderer_->format().sample_rate));
         opened.setPublishedChannels(
@@ -96,7 +98,7 @@ ipc::Expected<void> AudioStream::Scan() {
   return ipc::Fail(ipc::Code::kInternal, "audio has no index of frames");
 }
 
-void AudioStream::AttachPool(std::shared_ptr<SlotPool> pool) {
+void AudioStream::AttachPool(std::shared_ptr<decode::SlotPool> pool) {
   pool_ = std::move(pool);
 }
 
@@ -136,7 +138,7 @@ ipc::Expected<bool> AudioStream::Advance() {
   return samples->count > 0 ? Publish(*samples) : ReportProgress();
 }
 
-ipc::Expected<bool> AudioStream::Publish(const AudioSamples& samples) {
+ipc::Expected<bool> AudioStream::Publish(const audio::AudioSamples& samples) {
   const auto slot = pool_->Take();
   if (!slot) return false;
   std::memcpy(slot->data, samples.data.data(),
@@ -158,7 +160,7 @@ ipc::Expected<void> AudioStream::ReportLost() {
   const int64_t decoded_rate =
       renderer_->reader().converter().format().sample_rate;
   const int64_t output_rate = renderer_->format().sample_rate;
-  for (const LostSamples& lost : renderer_->TakeLost()) {
+  for (const ipc::LostSamples& lost : renderer_->TakeLost()) {
     // Converts the range to the output's rate, rounded outward, since a
     // resampler mixes neighbours. Leaves out samples that were reported before:
     // after the reader's table of packets is full, decoding a part again meets
@@ -229,4 +231,4 @@ uint32_t AudioStream::AbandonPlay() {
   return play_.epoch;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

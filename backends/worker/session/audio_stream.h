@@ -9,7 +9,7 @@
 #include "backends/worker/session/decoder_opening.h"
 #include "backends/worker/session/stream.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // Serves one audio stream: demuxes, decodes through the backend, and publishes
 // 32-bit float samples with the sample rate and the channels that the host
@@ -24,7 +24,7 @@ class AudioStream : public Stream {
       const StreamContext& context, ipc::schema::Open::Reader open);
 
   ipc::Expected<void> Scan() override;
-  void AttachPool(std::shared_ptr<SlotPool> pool) override;
+  void AttachPool(std::shared_ptr<decode::SlotPool> pool) override;
   void Grant(uint32_t slot, uint32_t generation) override;
   ipc::Expected<void> StartPlay(ipc::schema::Play::Reader play) override;
   bool playing() const override { return play_.active && pool_; }
@@ -46,7 +46,7 @@ class AudioStream : public Stream {
   // Sends the reply `openedAudio`.
   ipc::Expected<void> Describe();
   // Copies the samples into a slot. Returns false if no slot is free.
-  ipc::Expected<bool> Publish(const AudioSamples& samples);
+  ipc::Expected<bool> Publish(const audio::AudioSamples& samples);
   // Reports the damage and the notes that decoding has met since the last
   // ReportLost().
   ipc::Expected<void> ReportLost();
@@ -58,8 +58,8 @@ class AudioStream : public Stream {
 
   const StreamContext context_;
   const DecoderOpening opening_;
-  std::unique_ptr<AudioRenderer> renderer_;
-  std::shared_ptr<SlotPool> pool_;
+  std::unique_ptr<audio::AudioRenderer> renderer_;
+  std::shared_ptr<decode::SlotPool> pool_;
   Play play_;
   // The ends of the damage and of the notes that were reported, as numbers of
   // samples at the output's rate.
@@ -67,4 +67,4 @@ class AudioStream : public Stream {
   int64_t noted_until_ = 0;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

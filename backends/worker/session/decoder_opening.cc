@@ -8,7 +8,7 @@
 #include "backends/worker/media/demux/access_points.h"
 #include "backends/worker/session/allowed_lists.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 DecoderOpening::DecoderOpening(ipc::schema::Open::Reader open)
     : device_(open.getDevice()),
@@ -20,20 +20,21 @@ DecoderOpening::DecoderOpening(ipc::schema::Open::Reader open)
   for (const auto option : open.getOptions()) {
     options_.emplace_back(option.getKey().cStr(), option.getValue().cStr());
   }
-  examiner_ = Examiner::TakeFrom(options_);
+  examiner_ = decode::Examiner::TakeFrom(options_);
 }
 
 int32_t StreamToOpen(ipc::schema::Open::Reader open) {
   const bool named = open.getStreamIndex() >= 0;
-  return !named && open.getBestStream() ? kBestStream : open.getStreamIndex();
+  return !named && open.getBestStream() ? demux::kBestStream
+                                        : open.getStreamIndex();
 }
 
-DemuxerLimits DemuxerLimitsOf(ipc::schema::Open::Reader open) {
+demux::DemuxerLimits DemuxerLimitsOf(ipc::schema::Open::Reader open) {
   return {open.getMaxStreams(), open.getMaxPacketBytes(),
           AllowedMediaOf(open.getAllowed())};
 }
 
-void DecoderOpening::ChooseThreads(Demuxer& demuxer) {
+void DecoderOpening::ChooseThreads(demux::Demuxer& demuxer) {
   if (threads_ == 1) return;
   const std::string& codec = demuxer.facts().codec;
   // MPEG-4: a frame thread may read rows of another thread's interlaced picture
@@ -42,7 +43,7 @@ void DecoderOpening::ChooseThreads(Demuxer& demuxer) {
   // pictures of more than 8 bits differ from the pictures of a single thread.
   bool depends = codec == "mpeg4" || codec == "dirac";
   if (codec == "hevc") {
-    AccessPoints points = demuxer.MakeAccessPoints();
+    demux::AccessPoints points = demuxer.MakeAccessPoints();
     if (const bulkhead_packet* const first = demuxer.PeekFirst()) {
       const auto inspector = demuxer.MakeInspector();
       inspector->Inspect(*first);
@@ -53,7 +54,7 @@ void DecoderOpening::ChooseThreads(Demuxer& demuxer) {
   if (depends) threads_ = 1;
 }
 
-ipc::Expected<std::unique_ptr<Decoder>> DecoderOpening::Open(
+ipc::Expected<std::unique_ptr<decode::Decoder>> DecoderOpening::Open(
     const bulkhead_backend& backend, const bulkhead_runtime& runtime,
     const bulkhead_codec_parameters& codec) const {
   if (!examiner_) return tl::unexpected(examiner_.error());
@@ -71,8 +72,8 @@ ipc::Expected<std::unique_ptr<Decoder>> DecoderOpening::Open(
   parameters.option_count = options.size();
   parameters.max_frame_pixels = max_frame_pixels_;
   parameters.ignore_errors = ignore_errors_;
-  return Decoder::Open(backend, parameters, runtime, patience_,
-                       examiner_->get());
+  return decode::Decoder::Open(backend, parameters, runtime, patience_,
+                               examiner_->get());
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

@@ -28,7 +28,7 @@ extern "C" {
 #include "ipc/limit_name.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 namespace {
 
 namespace schema = ipc::schema;
@@ -96,7 +96,7 @@ void FillContainer(const AVFormatContext& format,
 
 void FillVideo(const AVStream& stream, schema::StreamDescription::Builder out) {
   const AVCodecParameters& codec = *stream.codecpar;
-  const Display display = DisplayOf(stream);
+  const demux::Display display = demux::DisplayOf(stream);
   out.setWidth(display.width);
   out.setHeight(display.height);
   out.setRotation(display.orientation.degrees);
@@ -167,7 +167,7 @@ void Count(const AVPacket& packet, Content& content) {
 
 // Returns the contents of each stream. Ignores streams that appear only while
 // packets are read, since the description does not contain them.
-ipc::Expected<std::vector<Content>> Scan(MediaFile& file,
+ipc::Expected<std::vector<Content>> Scan(demux::MediaFile& file,
                                          HostReplies& replies) {
   std::vector<Content> contents(file.format()->nb_streams);
   const auto free_packet = [](AVPacket* packet) { av_packet_free(&packet); };
@@ -195,13 +195,13 @@ ipc::Expected<std::vector<Content>> Scan(MediaFile& file,
 
 }  // namespace
 
-ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
+ipc::Expected<void> Describe(HostReplies& replies, demux::MediaBytes media,
                              schema::Describe::Reader describe) {
-  const AllowedMedia allowed = AllowedMediaOf(describe.getAllowed());
+  const demux::AllowedMedia allowed = AllowedMediaOf(describe.getAllowed());
   const auto open = [&] {
-    return MediaFile::Open(media, describe.getMediaBytes(),
-                           describe.getNameHint().cStr(),
-                           describe.getMaxStreams(), allowed);
+    return demux::MediaFile::Open(media, describe.getMediaBytes(),
+                                  describe.getNameHint().cStr(),
+                                  describe.getMaxStreams(), allowed);
   };
   IPC_ASSIGN_OR_RETURN(const auto file, open());
   const AVFormatContext& format = *file->format();
@@ -238,4 +238,4 @@ ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
   return {};
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

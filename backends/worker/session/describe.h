@@ -6,13 +6,13 @@
 #include "ipc/error.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // Answers a `describe` request: sends the container's declarations about itself
 // and about each of its streams, of every kind. If the request asks for a scan,
 // also reads all packets and reports their number and time range per stream.
 // The backend is not involved.
-ipc::Expected<void> Describe(HostReplies& replies, MediaBytes media,
+ipc::Expected<void> Describe(HostReplies& replies, demux::MediaBytes media,
                              ipc::schema::Describe::Reader describe);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

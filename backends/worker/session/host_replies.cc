@@ -9,7 +9,7 @@
 #include "ipc/deadline.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 namespace {
 
 namespace schema = ipc::schema;
@@ -53,4 +53,4 @@ ipc::Expected<void> HostReplies::SendFailed(uint32_t epoch,
               });
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

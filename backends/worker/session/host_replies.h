@@ -12,7 +12,7 @@
 #include "ipc/schema/session.capnp.h"
 #include "ipc/waiter.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // The size of a message that holds any reply without text or data, in 8-byte
 // words.
@@ -71,4 +71,4 @@ class HostReplies {
   const int wake_host_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

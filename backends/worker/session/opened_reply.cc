@@ -5,7 +5,7 @@
 #include "backends/worker/media/demux/demuxer.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 namespace {
 
 namespace schema = ipc::schema;
@@ -17,7 +17,7 @@ void SetRational(schema::Rational::Builder out, bulkhead_rational rational) {
 
 // Returns the aspect ratio of the pixels of delivered pictures. Native pictures
 // are not turned upright.
-bulkhead_rational AspectRatio(const StreamFacts& facts, bool is_native) {
+bulkhead_rational AspectRatio(const demux::StreamFacts& facts, bool is_native) {
   const bulkhead_rational upright = facts.sample_aspect_ratio;
   const bool turned = facts.orientation.transpose && upright.numerator != 0;
   return is_native && turned
@@ -28,11 +28,11 @@ bulkhead_rational AspectRatio(const StreamFacts& facts, bool is_native) {
 }  // namespace
 
 ipc::Expected<void> SendOpened(HostReplies& replies,
-                               const PictureReader& reader,
-                               const OutputConverter& converter,
+                               const decode::PictureReader& reader,
+                               const convert::OutputConverter& converter,
                                uint32_t threads) {
-  const StreamFacts& facts = reader.demuxer().facts();
-  const OutputShape& shape = converter.shape();
+  const demux::StreamFacts& facts = reader.demuxer().facts();
+  const convert::OutputShape& shape = converter.shape();
   return replies.Send(kSmallReplyWords + 64, [&](schema::Reply::Builder reply) {
     auto opened = reply.initOpened();
     opened.setStreamIndex(facts.stream_index);
@@ -72,4 +72,4 @@ ipc::Expected<void> SendOpened(HostReplies& replies,
   });
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

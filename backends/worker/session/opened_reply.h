@@ -8,14 +8,14 @@
 #include "backends/worker/session/host_replies.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // Sends the reply `opened`: what the container declares about the stream of
 // `reader`, the shape of its pictures from `converter`, and how many threads
 // the decoder has.
 ipc::Expected<void> SendOpened(HostReplies& replies,
-                               const PictureReader& reader,
-                               const OutputConverter& converter,
+                               const decode::PictureReader& reader,
+                               const convert::OutputConverter& converter,
                                uint32_t threads);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

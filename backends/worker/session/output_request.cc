@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/session/output_request.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 namespace {
 
 namespace schema = ipc::schema;
 
-Transform ReadTransform(schema::Transform::Reader transform) {
-  const PictureSize size{transform.getWidth(), transform.getHeight()};
+convert::Transform ReadTransform(schema::Transform::Reader transform) {
+  const convert::PictureSize size{transform.getWidth(), transform.getHeight()};
   switch (transform.which()) {
     case schema::Transform::RESIZE:
-      return Resize{size, static_cast<Resize::Filter>(transform.getResize())};
+      return convert::Resize{
+          size, static_cast<convert::Resize::Filter>(transform.getResize())};
     case schema::Transform::CROP:
-      return Crop{size, transform.getCrop().getLeft(),
-                  transform.getCrop().getTop()};
+      return convert::Crop{size, transform.getCrop().getLeft(),
+                           transform.getCrop().getTop()};
     case schema::Transform::DRAWN_CROP:
-      return DrawnCrop{size, transform.getDrawnCrop().getAcross(),
-                       transform.getDrawnCrop().getDown()};
+      return convert::DrawnCrop{size, transform.getDrawnCrop().getAcross(),
+                                transform.getDrawnCrop().getDown()};
     case schema::Transform::CENTER_CROP:
       break;
   }
-  return CenterCrop{size};
+  return convert::CenterCrop{size};
 }
 
 }  // namespace
 
-OutputFormat ReadOutput(schema::Open::Reader open) {
+convert::OutputFormat ReadOutput(schema::Open::Reader open) {
   const schema::Output::Reader output = open.getOutput();
-  OutputFormat format;
+  convert::OutputFormat format;
   format.element.reset();
   format.autoscale = output.getAutoscale();
   if (output.getElement().isType()) {
@@ -45,4 +46,4 @@ OutputFormat ReadOutput(schema::Open::Reader open) {
   return format;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

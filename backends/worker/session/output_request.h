@@ -4,9 +4,9 @@
 #include "backends/worker/media/convert/output_converter.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // Returns the format of frames that the host's `open` request asks for.
-OutputFormat ReadOutput(ipc::schema::Open::Reader open);
+convert::OutputFormat ReadOutput(ipc::schema::Open::Reader open);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/session/picture_facts.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 namespace {
 
 constexpr uint8_t kUnspecified = 2;  // of code points of ITU-T H.273
@@ -40,4 +40,4 @@ void SetFacts(ipc::schema::PictureFacts::Builder out,
   out.setTopFieldFirst(facts.top_field_first);
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

@@ -6,7 +6,7 @@
 #include "backends/sdk/bulkhead_backend.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // The colours and the interlacing of a picture, as the backend states them. A
 // value that the schema does not allow is replaced by "unspecified".
@@ -25,4 +25,4 @@ PictureFacts FactsOf(const bulkhead_frame& frame);
 void SetFacts(ipc::schema::PictureFacts::Builder out,
               const PictureFacts& facts);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

@@ -9,7 +9,7 @@
 #include "ipc/frame_geometry.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 namespace {
 
 namespace schema = ipc::schema;
@@ -18,7 +18,7 @@ constexpr uint32_t kFingerprintRowStep = 16;
 
 // Hashes every 16th row of each plane: enough for the host to verify that a
 // replay delivers the same frames, at little cost.
-uint64_t Fingerprint(const DeliveredFrame& frame) {
+uint64_t Fingerprint(const convert::DeliveredFrame& frame) {
   uint64_t fingerprint = 0;
   for (uint32_t i = 0; i < frame.geometry.plane_count; ++i) {
     const ipc::PlaneGeometry& plane = frame.geometry.planes[i];
@@ -33,8 +33,8 @@ uint64_t Fingerprint(const DeliveredFrame& frame) {
 
 }  // namespace
 
-void PicturePublisher::Begin(Picture picture, PlacedFrame placed,
-                             FrameDelivery& delivery, bool beside) {
+void PicturePublisher::Begin(Picture picture, convert::PlacedFrame placed,
+                             convert::FrameDelivery& delivery, bool beside) {
   begun_.emplace(Begun{std::move(picture), std::move(placed), delivery});
   replies_.CountDecoded();
   if (beside) {
@@ -82,4 +82,4 @@ ipc::Expected<void> PicturePublisher::Publish(const Begun& begun) {
   });
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

@@ -12,7 +12,7 @@
 #include "ipc/damage_sign.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // Publishes pictures that have a slot: converts each into its slot and sends
 // the host a `frame` reply. One picture is in work at a time.
@@ -54,8 +54,8 @@ class PicturePublisher {
   // Publishes a picture, or with `beside` begins to publish it on the second
   // thread. The previous picture must be settled. Borrows `delivery` until
   // Settle().
-  void Begin(Picture picture, PlacedFrame placed, FrameDelivery& delivery,
-             bool beside);
+  void Begin(Picture picture, convert::PlacedFrame placed,
+             convert::FrameDelivery& delivery, bool beside);
   // Waits until the second thread is idle. While it publishes, the session's
   // thread may only decode: call this before anything else, such as another
   // reply. Fails if the picture of Begin() could not be published.
@@ -64,8 +64,8 @@ class PicturePublisher {
  private:
   struct Begun {
     Picture picture;
-    PlacedFrame placed;
-    FrameDelivery& delivery;
+    convert::PlacedFrame placed;
+    convert::FrameDelivery& delivery;
   };
 
   // These two run on the session's or the second thread. PublishBegun() stores
@@ -78,7 +78,7 @@ class PicturePublisher {
   std::optional<Begun> begun_;
   ipc::Expected<void> published_;
   // The last member, so destroyed first: its task uses the others.
-  SideThread side_;
+  decode::SideThread side_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

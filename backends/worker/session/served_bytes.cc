@@ -8,7 +8,7 @@
 
 #include "ipc/media_window_layout.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 namespace {
 
 // Only bounds a single wait; the worker then waits again.
@@ -49,4 +49,4 @@ ssize_t ServedBytes::ReadAt(int64_t offset, std::span<uint8_t> out) {
   return static_cast<ssize_t>(count);
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

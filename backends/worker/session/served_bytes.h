@@ -9,7 +9,7 @@
 #include "ipc/shared_region.h"
 #include "ipc/waiter.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // Reads media that has no descriptor, because only the application can read it.
 // The window is shared memory into which the host copies a part of the media. A
@@ -17,7 +17,7 @@ namespace bulkhead::worker {
 // waits. The wait has no deadline of its own: the host may be busy, and
 // enforces the deadlines of a session itself. The wait ends when the host is
 // gone. Used by the session's thread only.
-class ServedBytes : public ByteServer {
+class ServedBytes : public demux::ByteServer {
  public:
   // Borrows `replies` and `waiter`; owns `window`.
   ServedBytes(HostReplies& replies, ipc::Waiter& waiter,
@@ -36,4 +36,4 @@ class ServedBytes : public ByteServer {
   int64_t bytes_ = 0;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

@@ -20,7 +20,7 @@
 #include "ipc/try.h"
 #include "ipc/worker_exit.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 namespace {
 
 namespace schema = ipc::schema;
@@ -46,7 +46,7 @@ struct MappedPool {
              slot_bytes) {}
 
   ipc::MappedRegion memory;
-  SlotPool pool;
+  decode::SlotPool pool;
 };
 
 // Receives an `attach` message with `least` to `most` descriptors.
@@ -128,7 +128,7 @@ SessionWorker::SessionWorker(const bulkhead_backend& backend, int socket,
             const std::string whole = std::string(line) + "\n";
             (void)!::write(STDERR_FILENO, whole.data(), whole.size());
           },
-          VersionInForce(backend)) {
+          decode::VersionInForce(backend)) {
   if (window) served_.emplace(host_replies_, waiter_, *std::move(window));
   // The mappings stay valid without the descriptors.
   descriptors_[kRequests].reset();
@@ -136,9 +136,9 @@ SessionWorker::SessionWorker(const bulkhead_backend& backend, int socket,
   descriptors_[kWindow].reset();
 }
 
-MediaBytes SessionWorker::media() {
-  return served_ ? MediaBytes(*served_)
-                 : MediaBytes(descriptors_[kMedia].get());
+demux::MediaBytes SessionWorker::media() {
+  return served_ ? demux::MediaBytes(*served_)
+                 : demux::MediaBytes(descriptors_[kMedia].get());
 }
 
 int SessionWorker::Run() {
@@ -258,11 +258,11 @@ ipc::Expected<void> SessionWorker::AttachPool() {
                              pool.getSlotCount() * pool.getSlotBytes()));
   auto mapped = std::make_shared<MappedPool>(
       std::move(memory), pool.getSlotCount(), pool.getSlotBytes());
-  SlotPool* const slots = &mapped->pool;
+  decode::SlotPool* const slots = &mapped->pool;
   stream_->AttachPool({std::move(mapped), slots});
   return host_replies_.Send(kSmallReplyWords, [](schema::Reply::Builder reply) {
     reply.setPoolAttached();
   });
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

@@ -18,7 +18,7 @@
 #include "ipc/unique_fd.h"
 #include "ipc/waiter.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // Serves one session: takes the host's requests (ipc/schema/session.capnp) from
 // the request ring, and passes them to the stream.
@@ -59,7 +59,7 @@ class SessionWorker {
   ipc::Expected<void> Handle(ipc::schema::Request::Reader request);
   ipc::Expected<void> Open(ipc::schema::Open::Reader open);
   ipc::Expected<void> AttachPool();
-  MediaBytes media();
+  demux::MediaBytes media();
 
   const bulkhead_backend& backend_;
   const int socket_;
@@ -74,11 +74,11 @@ class SessionWorker {
 
   HostReplies host_replies_;
   std::optional<ServedBytes> served_;  // empty if the media has a descriptor
-  BufferProvider buffers_;
+  decode::BufferProvider buffers_;
   std::unique_ptr<Stream> stream_;  // null until the host has opened a stream
   // True if the stream cannot advance before the next request, which may grant
   // a slot.
   bool starved_ = false;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

@@ -19,7 +19,7 @@
 #include "ipc/schema/session.capnp.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 namespace {
 
 // Only bounds a single wait: bulkheadd may be silent for any time, and if it is
@@ -80,4 +80,4 @@ int RunSharedWorker(const bulkhead_backend& backend, int socket) {
   }
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

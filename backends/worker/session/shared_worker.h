@@ -3,7 +3,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // Runs the worker of a backend whose manifest says worker_scope = "backend":
 // one process serves many sessions, because the vendor's device context is
@@ -24,4 +24,4 @@ namespace bulkhead::worker {
 // `socket` or a request is not valid.
 int RunSharedWorker(const bulkhead_backend& backend, int socket);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

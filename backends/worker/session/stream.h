@@ -13,14 +13,14 @@
 #include "ipc/error.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // The objects that a stream borrows. All of them outlive the stream.
 struct StreamContext {
   const bulkhead_backend& backend;
-  BufferProvider& buffers;
+  decode::BufferProvider& buffers;
   HostReplies& replies;
-  MediaBytes media;
+  demux::MediaBytes media;
 };
 
 // One open stream of the media, served by a session worker. The host's `open`
@@ -40,7 +40,7 @@ class Stream {
   // Reads all packets and replies with the index of frames.
   virtual ipc::Expected<void> Scan() = 0;
   // Sets the slots that decoded data goes into. The host has granted none yet.
-  virtual void AttachPool(std::shared_ptr<SlotPool> pool) = 0;
+  virtual void AttachPool(std::shared_ptr<decode::SlotPool> pool) = 0;
   // Takes a slot that the host grants for output. `generation` is the number of
   // this grant among all grants of the slot.
   virtual void Grant(uint32_t slot, uint32_t generation) = 0;
@@ -57,4 +57,4 @@ class Stream {
   virtual uint32_t AbandonPlay() = 0;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

@@ -7,7 +7,7 @@
 #include "ipc/damage_sign.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 namespace {
 
 namespace schema = ipc::schema;
@@ -21,7 +21,7 @@ constexpr size_t kUnseenWords =
 
 }  // namespace
 
-ipc::DamageSign SignOf(const PictureReader& reader) {
+ipc::DamageSign SignOf(const decode::PictureReader& reader) {
   return reader.damaged() ? reader.sign() : ipc::DamageSign::kUnknown;
 }
 
@@ -30,8 +30,8 @@ void UnseenFrames::Clear() {
   complaint_.clear();
 }
 
-void UnseenFrames::AddLosses(PictureReader& reader) {
-  for (const Loss& loss : reader.TakeLosses()) {
+void UnseenFrames::AddLosses(decode::PictureReader& reader) {
+  for (const ipc::Loss& loss : reader.TakeLosses()) {
     unseen_.push_back({ipc::IsNote(loss.sign) ? Fate::NOTE
                        : loss.not_in_index    ? Fate::NOT_IN_INDEX
                                               : Fate::LOST,
@@ -42,8 +42,8 @@ void UnseenFrames::AddLosses(PictureReader& reader) {
   }
 }
 
-void UnseenFrames::AddSkipped(const PictureReader& reader) {
-  const DecodedFrame& frame = reader.picture();
+void UnseenFrames::AddSkipped(const decode::PictureReader& reader) {
+  const decode::DecodedFrame& frame = reader.picture();
   unseen_.push_back({reader.damaged() ? Fate::DAMAGED : Fate::SOUND,
                      {.pts = frame->pts,
                       .duration = frame->duration,
@@ -57,7 +57,7 @@ bool UnseenFrames::fill_a_message() const {
 }
 
 ipc::Expected<void> UnseenFrames::Send(uint32_t epoch,
-                                       const PictureReader& reader) {
+                                       const decode::PictureReader& reader) {
   for (size_t sent = 0; sent < unseen_.size();) {
     // One message has one text. libavformat's text is only about the place
     // where it stopped reading. So the loss with the sign kStopped, which comes
@@ -95,4 +95,4 @@ ipc::Expected<void> UnseenFrames::Send(uint32_t epoch,
   return {};
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

@@ -11,7 +11,7 @@
 #include "ipc/error.h"
 #include "ipc/schema/session.capnp.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // Collects the frames that the host gets no picture of, and reports them to the
 // host: frames that were lost, notes (ipc/damage_sign.h), and frames before the
@@ -26,19 +26,19 @@ class UnseenFrames {
   // Drops the frames that were not sent. Called at a seek.
   void Clear();
   // Adds the losses that `reader` has met since the last call.
-  void AddLosses(PictureReader& reader);
+  void AddLosses(decode::PictureReader& reader);
   // Adds the current picture of `reader`, which is not to be shown.
-  void AddSkipped(const PictureReader& reader);
+  void AddSkipped(const decode::PictureReader& reader);
   // Returns whether enough frames wait to fill one message.
   bool fill_a_message() const;
   // Sends and forgets all frames. If reading has stopped, the error is taken
   // from `reader`.
-  ipc::Expected<void> Send(uint32_t epoch, const PictureReader& reader);
+  ipc::Expected<void> Send(uint32_t epoch, const decode::PictureReader& reader);
 
  private:
   struct Unseen {
     ipc::schema::UnseenFrame::Fate fate;
-    Loss frame;
+    ipc::Loss frame;
   };
 
   HostReplies& replies_;
@@ -47,6 +47,6 @@ class UnseenFrames {
 };
 
 // Returns the sign that shows why the current picture of `reader` is damaged.
-ipc::DamageSign SignOf(const PictureReader& reader);
+ipc::DamageSign SignOf(const decode::PictureReader& reader);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

@@ -14,7 +14,7 @@
 #include "ipc/try.h"
 #include "ipc/waiter.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 namespace {
 
 namespace schema = ipc::schema;
@@ -56,14 +56,14 @@ ipc::Expected<T> VideoStream::Located(ipc::Expected<T> result) const {
 
 ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
   IPC_ASSIGN_OR_RETURN(
-      auto demuxer,
-      Demuxer::Open(context_.media, media_bytes_, name_hint_,
-                    StreamToOpen(open), StreamKind::kVideo, limits_));
+      auto demuxer, demux::Demuxer::Open(context_.media, media_bytes_,
+                                         name_hint_, StreamToOpen(open),
+                                         demux::StreamKind::kVideo, limits_));
   opening_.ChooseThreads(*demuxer);
-  converter_ = std::make_unique<OutputConverter>(
+  converter_ = std::make_unique<convert::OutputConverter>(
       demuxer->display_matrix_untrusted(), max_frame_pixels_, output_);
-  const Demuxer& source = *demuxer;
-  IPC_ASSIGN_OR_RETURN(reader_, PictureReader::Open(
+  const demux::Demuxer& source = *demuxer;
+  IPC_ASSIGN_OR_RETURN(reader_, decode::PictureReader::Open(
                                     std::move(demuxer),
                                     [this, &source] {
                                       return opening_.Open(
@@ -79,7 +79,8 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
   // the first frame. Here another frame may come first, which must not set the
   // size.
   if (open.getKnownWidth() > 0) {
-    const PictureSize known{open.getKnownWidth(), open.getKnownHeight()};
+    const convert::PictureSize known{open.getKnownWidth(),
+                                     open.getKnownHeight()};
     IPC_TRY(converter_->FixSize(known));
     return Describe();
   }
@@ -96,7 +97,7 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
                  ? "; the backend " + std::string(context_.backend.name) +
                        " gave neither a picture nor an error for any packet, "
                        "so another device may be able to"
-                 : Quoted(complaint)));
+                 : decode::Quoted(complaint)));
   }
   IPC_TRY(converter_->Prepare(*reader_->picture()));
   return Describe();
@@ -109,8 +110,8 @@ ipc::Expected<void> VideoStream::Describe() {
 
 void VideoStream::MakeDelivery() {
   if (!pool_ || delivery_) return;
-  delivery_ =
-      std::make_unique<FrameDelivery>(pool_, context_.buffers, *converter_);
+  delivery_ = std::make_unique<convert::FrameDelivery>(pool_, context_.buffers,
+                                                       *converter_);
 }
 
 ipc::Expected<void> VideoStream::Scan() {
@@ -120,12 +121,12 @@ ipc::Expected<void> VideoStream::Scan() {
   // Scans with a second demuxer, so that the reader's demuxer keeps its
   // position. If possible, the reader lends its open file to that demuxer,
   // since probing a file again often takes longer than the scan.
-  std::unique_ptr<Demuxer> demuxer = reader_->Lend();
+  std::unique_ptr<demux::Demuxer> demuxer = reader_->Lend();
   const bool lent = demuxer != nullptr;
   if (!lent) {
     IPC_ASSIGN_OR_RETURN(demuxer, reader_->demuxer().OpenAgain());
   }
-  const auto scanned = ScanIndex(
+  const auto scanned = demux::ScanIndex(
       *demuxer, kIndexEntriesPerChunk,
       [this](std::span<const ipc::IndexEntry> entries) {
         const auto bytes = std::as_bytes(entries);
@@ -144,7 +145,7 @@ ipc::Expected<void> VideoStream::Scan() {
       [](schema::Reply::Builder reply) { reply.setIndexEnd(); });
 }
 
-void VideoStream::AttachPool(std::shared_ptr<SlotPool> pool) {
+void VideoStream::AttachPool(std::shared_ptr<decode::SlotPool> pool) {
   (void)publisher_.Settle();
   pool_ = std::move(pool);
   awaits_pool_ = false;
@@ -242,7 +243,7 @@ ipc::Expected<bool> VideoStream::PlayOn() {
       reply.setEndOfStream(play_.epoch);
     });
   }
-  const DecodedFrame& frame = reader_->picture();
+  const decode::DecodedFrame& frame = reader_->picture();
   // A picture without a timestamp cannot lie before the wanted position.
   if (frame->pts == BULKHEAD_NO_TIMESTAMP || frame->pts >= play_.skip_before) {
     return Show();
@@ -258,7 +259,7 @@ ipc::Expected<bool> VideoStream::PlayOn() {
 ipc::Expected<bool> VideoStream::Show() {
   // The host counts frames by their order, so unseen frames go first.
   IPC_TRY(unseen_.Send(play_.epoch, *reader_));
-  DecodedFrame& frame = reader_->picture();
+  decode::DecodedFrame& frame = reader_->picture();
   PicturePublisher::Picture picture{.epoch = play_.epoch,
                                     .pts = frame->pts,
                                     .duration = frame->duration,
@@ -307,7 +308,7 @@ ipc::Expected<bool> VideoStream::Stall() {
 
 ipc::Expected<void> VideoStream::AskForPool() {
   if (std::exchange(awaits_pool_, true)) return {};
-  const OutputShape& shape = converter_->shape();
+  const convert::OutputShape& shape = converter_->shape();
   return context_.replies.Send(kSmallReplyWords,
                                [&](schema::Reply::Builder reply) {
                                  auto needs = reply.initNeedsPool();
@@ -330,4 +331,4 @@ uint32_t VideoStream::AbandonPlay() {
   return play_.epoch;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

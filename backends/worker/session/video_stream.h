@@ -15,7 +15,7 @@
 #include "backends/worker/session/stream.h"
 #include "backends/worker/session/unseen_frames.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // Serves one video stream: decodes pictures, and puts them, converted to RGB or
 // as they are, into slots that the host has granted. Between two requests the
@@ -29,7 +29,7 @@ class VideoStream : public Stream {
       const StreamContext& context, ipc::schema::Open::Reader open);
 
   ipc::Expected<void> Scan() override;
-  void AttachPool(std::shared_ptr<SlotPool> pool) override;
+  void AttachPool(std::shared_ptr<decode::SlotPool> pool) override;
   void Grant(uint32_t slot, uint32_t generation) override;
   ipc::Expected<void> StartPlay(ipc::schema::Play::Reader play) override;
   bool playing() const override { return play_.active && delivery_; }
@@ -85,11 +85,11 @@ class VideoStream : public Stream {
   const std::string name_hint_;
   const int64_t media_bytes_;
   const uint64_t max_frame_pixels_;
-  const DemuxerLimits limits_;
-  const OutputFormat output_;
+  const demux::DemuxerLimits limits_;
+  const convert::OutputFormat output_;
 
-  std::unique_ptr<PictureReader> reader_;
-  std::unique_ptr<OutputConverter> converter_;
+  std::unique_ptr<decode::PictureReader> reader_;
+  std::unique_ptr<convert::OutputConverter> converter_;
   Play play_;
   const bool may_overlap_;  // pictures may be published beside decoding
   UnseenFrames unseen_;
@@ -97,11 +97,11 @@ class VideoStream : public Stream {
   std::optional<uint32_t> stalled_at_;  // grants_ when a slot was asked for
   bool awaits_pool_ = false;            // larger slots were asked for
 
-  std::shared_ptr<SlotPool> pool_;
+  std::shared_ptr<decode::SlotPool> pool_;
   // Must be destroyed before reader_, since it may hold frames of the decoder.
-  std::unique_ptr<FrameDelivery> delivery_;
+  std::unique_ptr<convert::FrameDelivery> delivery_;
   // Must be destroyed before delivery_, which it uses.
   PicturePublisher publisher_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

@@ -8,7 +8,7 @@
 #include "ipc/error.h"
 #include "ipc/limit_name.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::session {
 
 // Returns the result of `step`, or kResourceExhausted if the step ran out of
 // memory. The memory limit (RLIMIT_DATA) makes allocations fail; the session
@@ -35,4 +35,4 @@ inline void RequireMemory() {
   std::free(piece);
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::session

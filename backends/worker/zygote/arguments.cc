@@ -14,7 +14,7 @@ extern "C" char etext;
 extern "C" char data_start;
 extern "C" char edata;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 namespace {
 
 uint64_t AddressOf(const void* object) {
@@ -52,4 +52,4 @@ ipc::Expected<void> HideArguments() {
   return {};
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

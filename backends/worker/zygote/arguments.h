@@ -3,7 +3,7 @@
 
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 
 // Makes the arguments and the environment of this process empty, as
 // /proc/PID/cmdline and /proc/PID/environ show them. The kernel reads both
@@ -15,4 +15,4 @@ namespace bulkhead::worker {
 // inherit it.
 ipc::Expected<void> HideArguments();
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 
 ipc::Expected<SiblingCloner> SiblingCloner::Create() {
   // libc registered the address with set_tid_address at start-up.
@@ -35,4 +35,4 @@ ipc::Expected<pid_t> SiblingCloner::Clone() const {
   return static_cast<pid_t>(pid);
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

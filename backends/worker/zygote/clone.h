@@ -5,7 +5,7 @@
 
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 
 // Forks the zygote, but makes the new process a sibling (CLONE_PARENT): its
 // parent is the zygote's parent, the reaper. The reaper therefore learns from
@@ -29,4 +29,4 @@ class SiblingCloner {
   int* thread_id_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

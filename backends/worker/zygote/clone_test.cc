@@ -12,7 +12,7 @@
 
 #include "ipc/testing/forked_child.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 namespace {
 
 // SiblingCloner is for processes with one thread, and gtest's parent must not
@@ -116,4 +116,4 @@ TEST_F(SiblingClonerTest, ClonesAgainAndAgain) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

@@ -8,7 +8,7 @@ extern "C" {
 #include <libavutil/channel_layout.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 namespace {
 
 // The most common codecs first. The tables of other codecs take less than 0.1
@@ -36,4 +36,4 @@ bool CodecTables::PrepareNext() {
   return true;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

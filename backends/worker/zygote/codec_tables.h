@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 
 // Makes libavcodec compute the tables of common codecs ahead of time.
 // libavcodec computes them when a process first opens a decoder. Tables that
@@ -24,4 +24,4 @@ class CodecTables {
   size_t next_ = 0;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

@@ -23,7 +23,7 @@
 #include "ipc/schema/types.capnp.h"
 #include "ipc/worker_exit.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 namespace {
 
 namespace schema = ipc::schema;
@@ -142,7 +142,7 @@ void OnFault(int signal, siginfo_t* info, void*) {
   }
   // Waits until the second thread has published the previous frame, so that no
   // other worker has to decode it again.
-  SideThread::AwaitBeforeDeath(kPublishPatience);
+  decode::SideThread::AwaitBeforeDeath(kPublishPatience);
   last.note.setSignal(static_cast<uint8_t>(signal));
   last.note.setAddress(reinterpret_cast<uintptr_t>(info->si_addr));
   Walk walk{.note = last.note};
@@ -194,4 +194,4 @@ void SendCrashNotesOfSession(int socket) {
   }));
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

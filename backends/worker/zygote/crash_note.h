@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 
 // The functions below install handlers that report why the process crashes. On
 // SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGTRAP the process sends one
@@ -35,4 +35,4 @@ void SendCrashNotesOfProbe(int socket);
 // Sends notes to the host of a session.
 void SendCrashNotesOfSession(int socket);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

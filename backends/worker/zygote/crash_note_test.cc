@@ -19,7 +19,7 @@
 #include "ipc/testing/forked_child.h"
 #include "ipc/worker_exit.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 namespace {
 
 using ipc::schema::CrashNote;
@@ -133,4 +133,4 @@ TEST(CrashNoteTest, ASocketWithoutReaderDoesNotKeepItAlive) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

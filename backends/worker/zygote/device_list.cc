@@ -10,7 +10,7 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 namespace {
 
 std::string TextOf(const char* text) { return text != nullptr ? text : ""; }
@@ -118,4 +118,4 @@ void Write(const EmittedDevice& device, const EmittedDevice* before,
   }
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

@@ -8,7 +8,7 @@
 #include "backends/sdk/bulkhead_backend.h"
 #include "ipc/schema/control.capnp.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 
 // A group of capabilities of a device. Capabilities that differ only in codec
 // or profile become one group. This keeps the list of devices within a control
@@ -40,4 +40,4 @@ EmittedDevice CopyDevice(const bulkhead_device& device);
 void Write(const EmittedDevice& device, const EmittedDevice* before,
            ipc::schema::Device::Builder out);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -86,4 +86,4 @@ TEST(DeviceListTest, DevicesThatDecodeTheSameTellItOnce) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

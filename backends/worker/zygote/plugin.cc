@@ -16,7 +16,7 @@
 #include "ipc/backend_environment.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 namespace {
 
 ipc::Expected<const bulkhead_backend*> Call(bulkhead_backend_entry entry,
@@ -137,8 +137,8 @@ ipc::Expected<const bulkhead_backend*> LoadPlugin(const std::string& path,
         "a backend decodes, and only the application starts Bulkhead");
   }
   if (!backend) return backend;
-  IPC_TRY(ValidateBackend(*backend));
+  IPC_TRY(decode::ValidateBackend(*backend));
   return backend;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

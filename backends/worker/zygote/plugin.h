@@ -6,7 +6,7 @@
 #include "backends/sdk/bulkhead_backend.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 
 // Loads the vendor's shared object and calls its entry function, `symbol`,
 // which is the first vendor code in this process. Stage 1 of the lock-down must
@@ -32,4 +32,4 @@ ipc::Expected<const bulkhead_backend*> LoadPlugin(const std::string& path,
                                                   int object,
                                                   const std::string& symbol);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

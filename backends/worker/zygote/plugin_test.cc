@@ -17,7 +17,7 @@
 #include "ipc/testing/forked_child.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 namespace {
 
 namespace fs = std::filesystem;
@@ -168,4 +168,4 @@ TEST(LoadPluginTest, OfAnEntryFunctionThatThrowsSaysWhat) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

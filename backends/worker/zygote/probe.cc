@@ -13,7 +13,7 @@
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 namespace {
 
 constexpr std::chrono::milliseconds kSendDeadline{5'000};
@@ -33,7 +33,8 @@ void Fail(const std::string& reason, ipc::schema::DeviceList::Builder list) {
 }  // namespace
 
 int RunProbe(const bulkhead_backend& backend, int socket) {
-  BufferProvider buffers(kMaxProbeBytes, nullptr, VersionInForce(backend));
+  decode::BufferProvider buffers(kMaxProbeBytes, nullptr,
+                                 decode::VersionInForce(backend));
   std::vector<EmittedDevice> devices;
   const bulkhead_result result =
       backend.enumerate_devices(buffers.runtime(), Emit, &devices);
@@ -62,4 +63,4 @@ int RunProbe(const bulkhead_backend& backend, int socket) {
              : 1;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

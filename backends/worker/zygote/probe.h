@@ -3,7 +3,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 
 // Runs the probe, the short-lived worker that asks the backend for its devices
 // and sends one DeviceList over `socket`. Returns the exit code of the process.
@@ -12,4 +12,4 @@ namespace bulkhead::worker {
 // touch a device.
 int RunProbe(const bulkhead_backend& backend, int socket);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

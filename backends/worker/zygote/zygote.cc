@@ -33,10 +33,11 @@ extern "C" {
 #include "ipc/schema/control.capnp.h"
 #include "ipc/worker_exit.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 namespace {
 
 namespace schema = ipc::schema;
+using lockdown::Lockdown;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kSendDeadline{5'000};
@@ -134,8 +135,8 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
   if (auto installed = lockdown.InstallStage2(tasks); !installed) {
     return FailLockdown(installed.error().message);
   }
-  if (kind.getShared()) return RunSharedWorker(backend, socket);
-  auto worker = SessionWorker::Attach(backend, socket);
+  if (kind.getShared()) return session::RunSharedWorker(backend, socket);
+  auto worker = session::SessionWorker::Attach(backend, socket);
   return worker ? (*worker)->Run() : 1;
 }
 
@@ -204,4 +205,4 @@ int RunZygote() {
   }
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::zygote {
 
 // Runs the zygote: installs stage 1 of the lock-down, loads the vendor's shared
 // object, reports to bulkheadd that it is ready or why it failed, and clones a
@@ -13,4 +13,4 @@ namespace bulkhead::worker {
 // work is done, with its own exit code.
 int RunZygote();
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::zygote

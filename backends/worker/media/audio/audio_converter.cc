@@ -10,7 +10,7 @@ extern "C" {
 #include "backends/worker/media/decode/abi_breach.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 
 ipc::Expected<AudioSamples> AudioConverter::Convert(
     const bulkhead_frame& frame) {
@@ -19,7 +19,7 @@ ipc::Expected<AudioSamples> AudioConverter::Convert(
                                 : AV_SAMPLE_FMT_NONE;
   if (sample_format == AV_SAMPLE_FMT_NONE || frame.planes == nullptr ||
       frame.sample_rate <= 0 || frame.channels <= 0 || frame.sample_count < 0) {
-    return tl::unexpected(BreachOf(
+    return tl::unexpected(decode::BreachOf(
         "receive_frame gave a frame without samples, or in a format "
         "that FFmpeg does not know, for a stream of audio",
         "frame-7",
@@ -55,4 +55,4 @@ ipc::Expected<AudioSamples> AudioConverter::Finish() {
   return ConvertBy(context_.get(), format_.channels, nullptr, 0);
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

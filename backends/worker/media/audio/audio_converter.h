@@ -9,7 +9,7 @@
 #include "backends/worker/media/audio/resampler_context.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 
 // Converts decoded audio frames to 32-bit float samples, with the result of
 // `ffmpeg -f f32le`. Integers are divided by the magnitude of their type's
@@ -52,4 +52,4 @@ class AudioConverter {
   bool varied_ = false;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

@@ -22,7 +22,7 @@
 #include "backends/worker/media/testing/ffmpeg_reference.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 namespace {
 
 constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
@@ -46,8 +46,9 @@ const bulkhead_backend& CountingBackend() {
 ipc::Expected<std::unique_ptr<AudioRenderer>> OpenAudio(const std::string& path,
                                                         int32_t rate,
                                                         int32_t channels) {
-  IPC_ASSIGN_OR_RETURN(auto demuxer, OpenFile(path, -1, StreamKind::kAudio));
-  const Demuxer* source = demuxer.get();
+  IPC_ASSIGN_OR_RETURN(auto demuxer,
+                       OpenFile(path, -1, demux::StreamKind::kAudio));
+  const demux::Demuxer* source = demuxer.get();
   const auto open_decoder = [source] {
     static const bulkhead_runtime kRuntime = {
         .size = sizeof(kRuntime),
@@ -60,8 +61,8 @@ ipc::Expected<std::unique_ptr<AudioRenderer>> OpenAudio(const std::string& path,
         .codec = &source->codec_parameters(),
         .threads = 1,
         .incarnation = 1};
-    return Decoder::Open(CountingBackend(), parameters, kRuntime,
-                         std::chrono::seconds(60));
+    return decode::Decoder::Open(CountingBackend(), parameters, kRuntime,
+                                 std::chrono::seconds(60));
   };
   IPC_ASSIGN_OR_RETURN(auto reader,
                        AudioReader::Open(std::move(demuxer), open_decoder));
@@ -314,4 +315,4 @@ TEST(ReadingOn, DecodesEachPacketOnce) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/media/audio/audio_preroll.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 namespace {
 
 struct Row {
@@ -31,4 +31,4 @@ std::optional<int> PrerollPackets(std::string_view codec) {
   return std::nullopt;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 
 // Returns how many packets a new decoder of `codec` must decode before its
 // output equals, bit for bit, the output of a decoder that started at the first
@@ -16,4 +16,4 @@ namespace bulkhead::worker {
 // like FFmpeg's; audio_exactness_test verifies them.
 std::optional<int> PrerollPackets(std::string_view codec);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

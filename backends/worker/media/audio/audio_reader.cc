@@ -9,8 +9,10 @@
 #include "backends/worker/media/demux/missing_end.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 namespace {
+
+using decode::Decoder;
 
 // The most packets that are read between the place where a seek arrives and the
 // wanted packet.
@@ -19,8 +21,8 @@ constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max() / 2;
 
 // Returns the end of a stream according to its header, for a file that has
 // become shorter while it was read.
-MissingEnd PromisedEnd(const StreamFacts& facts) {
-  MissingEnd end;
+demux::MissingEnd PromisedEnd(const demux::StreamFacts& facts) {
+  demux::MissingEnd end;
   const bulkhead_rational unit = facts.time_base;
   if (unit.numerator <= 0) return end;
   // If the header has no time for the beginning, durations count from 0 (WAV).
@@ -40,7 +42,7 @@ MissingEnd PromisedEnd(const StreamFacts& facts) {
 }  // namespace
 
 ipc::Expected<std::unique_ptr<AudioReader>> AudioReader::Open(
-    std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder) {
+    std::unique_ptr<demux::Demuxer> demuxer, OpenDecoder open_decoder) {
   std::unique_ptr<AudioReader> reader(
       new AudioReader(std::move(demuxer), std::move(open_decoder)));
   IPC_TRY(reader->Restart());
@@ -53,13 +55,13 @@ ipc::Expected<std::unique_ptr<AudioReader>> AudioReader::Open(
   if (!first) {
     return ipc::Fail(ipc::Code::kBadInput,
                      "no sample of its audio stream can be decoded" +
-                         Quoted(reader->timeline_.complaint()));
+                         decode::Quoted(reader->timeline_.complaint()));
   }
   reader->queue_.PutBack(*std::move(first));
   return reader;
 }
 
-AudioReader::AudioReader(std::unique_ptr<Demuxer> demuxer,
+AudioReader::AudioReader(std::unique_ptr<demux::Demuxer> demuxer,
                          OpenDecoder open_decoder)
     : demuxer_(std::move(demuxer)),
       open_decoder_(std::move(open_decoder)),
@@ -90,7 +92,7 @@ ipc::Expected<void> AudioReader::ReadAgain() {
 }
 
 std::optional<AudioFormat> AudioReader::FormatOfNothing() const {
-  const StreamFacts& facts = demuxer_->facts();
+  const demux::StreamFacts& facts = demuxer_->facts();
   const bulkhead_codec_parameters& declared = demuxer_->codec_parameters();
   if (packet_ > 0 || facts.duration > 0 || facts.container_microseconds > 0 ||
       !facts.codec.starts_with("pcm_") || demuxer_->shrank() ||
@@ -136,7 +138,7 @@ ipc::Expected<void> AudioReader::Decode(const bulkhead_packet* packet) {
 }
 
 ipc::Expected<void> AudioReader::TakeFrames() {
-  DecodedFrame frame;
+  decode::DecodedFrame frame;
   for (;;) {
     IPC_ASSIGN_OR_RETURN(const auto received, decoder_->ReceiveFrame(&frame));
     switch (received) {
@@ -299,4 +301,4 @@ ipc::Expected<bool> AudioReader::FindPacket(const PacketTable::Packet& wanted) {
   return false;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

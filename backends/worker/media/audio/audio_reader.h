@@ -17,7 +17,7 @@
 #include "backends/worker/media/demux/demuxer.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 
 // Reads the samples of one audio stream, numbered from 0 in the order in which
 // `ffmpeg -f f32le` writes them: the samples of each packet follow the samples
@@ -44,16 +44,17 @@ namespace bulkhead::worker {
 // Used by one thread. Fails as Demuxer, Decoder and AudioConverter do.
 class AudioReader {
  public:
-  using OpenDecoder = std::function<ipc::Expected<std::unique_ptr<Decoder>>()>;
+  using OpenDecoder =
+      std::function<ipc::Expected<std::unique_ptr<decode::Decoder>>()>;
 
   // Decodes until there are samples. Fails with kBadInput if no packet yields
   // any, with one exception: PCM without packets, in a container that declares
   // no duration, is a valid stream without samples. `demuxer` must be at the
   // beginning.
   static ipc::Expected<std::unique_ptr<AudioReader>> Open(
-      std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder);
+      std::unique_ptr<demux::Demuxer> demuxer, OpenDecoder open_decoder);
 
-  const Demuxer& demuxer() const { return *demuxer_; }
+  const demux::Demuxer& demuxer() const { return *demuxer_; }
   const AudioConverter& converter() const { return converter_; }
   // Returns the timestamp of sample 0 in the time base of the stream, or
   // BULKHEAD_NO_TIMESTAMP.
@@ -81,7 +82,8 @@ class AudioReader {
   uint64_t jumps() const { return jumps_; }
 
  private:
-  AudioReader(std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder);
+  AudioReader(std::unique_ptr<demux::Demuxer> demuxer,
+              OpenDecoder open_decoder);
 
   PacketTable::Way WayTo(int64_t sample) const;
   // Prepares for decoding from the first packet, with a new decoder.
@@ -122,9 +124,9 @@ class AudioReader {
   // samples it counts as lost.
   int64_t Keep(std::optional<LostSamples> told);
 
-  const std::unique_ptr<Demuxer> demuxer_;
+  const std::unique_ptr<demux::Demuxer> demuxer_;
   const OpenDecoder open_decoder_;
-  std::unique_ptr<Decoder> decoder_;
+  std::unique_ptr<decode::Decoder> decoder_;
   AudioConverter converter_;
   std::optional<int64_t> first_pts_;
 
@@ -148,4 +150,4 @@ class AudioReader {
   std::vector<LostSamples> lost_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

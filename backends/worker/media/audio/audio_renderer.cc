@@ -7,7 +7,7 @@
 
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 
 ipc::Expected<std::unique_ptr<AudioRenderer>> AudioRenderer::Create(
     std::unique_ptr<AudioReader> reader, int32_t sample_rate,
@@ -69,4 +69,4 @@ ipc::Expected<std::optional<AudioSamples>> AudioRenderer::Next(int64_t to) {
   return std::make_optional(std::move(samples));
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

@@ -11,7 +11,7 @@
 #include "backends/worker/media/audio/audio_samples.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 
 // Renders an audio stream with the sample rate and the channels that were asked
 // for. Any part of the output equals the same part of the whole output, sample
@@ -69,4 +69,4 @@ class AudioRenderer {
   bool ended_ = false;   // the reader is at its end
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

@@ -12,7 +12,7 @@ extern "C" {
 
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 namespace {
 
 // libswresample's defaults: 32 taps at the lower of the two rates. The cutoff
@@ -76,4 +76,4 @@ ipc::Expected<AudioSamples> AudioResampler::Number(
   return output;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

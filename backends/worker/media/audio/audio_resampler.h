@@ -8,7 +8,7 @@
 #include "backends/worker/media/audio/resampler_context.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 
 // Converts samples to another rate or other channels with libswresample, so
 // that any part of the output equals the same part of the whole output, bit for
@@ -60,4 +60,4 @@ class AudioResampler {
   int64_t next_output_ = 0;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 
 AudioSamples Part(AudioSamples samples, int64_t from, int64_t to) {
   from = std::clamp(from, samples.first, samples.end());
@@ -20,4 +20,4 @@ AudioSamples Part(AudioSamples samples, int64_t from, int64_t to) {
   return part;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

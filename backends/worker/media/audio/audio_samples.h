@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 
 // The largest number of channels that libswresample supports.
 inline constexpr int32_t kMaxChannels = 64;
@@ -37,4 +37,4 @@ struct AudioSamples {
 // Returns the samples whose numbers lie in [from, to).
 AudioSamples Part(AudioSamples samples, int64_t from, int64_t to);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

@@ -7,7 +7,7 @@
 
 #include "ipc/damage_sign.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 namespace {
 
 using ipc::DamageSign;
@@ -33,7 +33,7 @@ int64_t Bounded(__int128 value) {
 
 }  // namespace
 
-AudioTimeline::AudioTimeline(const StreamFacts& facts)
+AudioTimeline::AudioTimeline(const demux::StreamFacts& facts)
     : unit_(facts.time_base), start_(facts.start) {
   if (unit_.numerator <= 0 || unit_.denominator <= 0) unit_ = {1, 1};
 }
@@ -170,7 +170,7 @@ int64_t AudioTimeline::MissingByDurations(int64_t rate) const {
   return std::clamp<int64_t>(all - damage_.samples, 0, kMostSecondsLost * rate);
 }
 
-std::optional<LostSamples> AudioTimeline::AddEnd(const MissingEnd& end,
+std::optional<LostSamples> AudioTimeline::AddEnd(const demux::MissingEnd& end,
                                                  bool shrank, int64_t next,
                                                  int64_t drained,
                                                  int64_t rate) {
@@ -221,4 +221,4 @@ std::optional<LostSamples> AudioTimeline::AddEnd(const MissingEnd& end,
   return told;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

@@ -10,7 +10,7 @@
 #include "backends/worker/media/demux/missing_end.h"
 #include "ipc/loss.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 
 using ipc::LostSamples;
 
@@ -41,7 +41,7 @@ class AudioTimeline {
   // decoder accepted the packet.
   using Rejection = std::optional<std::string>;
 
-  explicit AudioTimeline(const StreamFacts& facts);
+  explicit AudioTimeline(const demux::StreamFacts& facts);
 
   // Takes a packet and the number of samples that it yielded. Returns the
   // samples that are missing before them, or a note, or nothing.
@@ -51,7 +51,7 @@ class AudioTimeline {
   // Returns the samples that are missing after the last one, or a note.
   // `drained` samples came from the decoder after the last packet. `shrank`
   // says that the file became shorter while it was read.
-  std::optional<LostSamples> AddEnd(const MissingEnd& end, bool shrank,
+  std::optional<LostSamples> AddEnd(const demux::MissingEnd& end, bool shrank,
                                     int64_t next, int64_t drained,
                                     int64_t rate);
 
@@ -111,4 +111,4 @@ class AudioTimeline {
   Damage damage_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

@@ -8,9 +8,10 @@
 
 #include "ipc/damage_sign.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 namespace {
 
+using demux::MissingEnd;
 using ipc::DamageSign;
 
 constexpr int64_t kRate = 44100;
@@ -44,8 +45,8 @@ class Stream {
   int64_t length = kBlock;  // of the next packets, by their durations
 
  private:
-  static StreamFacts FactsOf(int32_t parts_of_a_second) {
-    StreamFacts facts;
+  static demux::StreamFacts FactsOf(int32_t parts_of_a_second) {
+    demux::StreamFacts facts;
     facts.time_base = {1, parts_of_a_second};
     facts.start = 0;
     return facts;
@@ -345,4 +346,4 @@ TEST(AudioTimeline, SilenceIsNoLongerThanAnHour) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

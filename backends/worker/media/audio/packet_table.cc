@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 namespace {
 
 // Limits the table to 48 MiB, enough for five hours of MP3. Later samples are
@@ -38,4 +38,4 @@ PacketTable::Way PacketTable::WayTo(int64_t sample,
   return {target, from_first ? target : std::min<size_t>(*preroll, target)};
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

@@ -8,7 +8,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 
 // Remembers which packet of an audio stream yielded which samples, from the
 // first packet on, so that a later visit to a sample can begin at its packet.
@@ -51,4 +51,4 @@ class PacketTable {
   std::vector<Packet> packets_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

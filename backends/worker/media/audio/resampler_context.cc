@@ -10,7 +10,7 @@ extern "C" {
 #include <libswresample/swresample.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 namespace {
 
 AVChannelLayout LayoutOf(const AudioFormat& format) {
@@ -90,4 +90,4 @@ ipc::Expected<AudioSamples> ConvertBy(SwrContext* context, int32_t channels,
   return samples;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

@@ -9,7 +9,7 @@
 
 struct SwrContext;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 
 // Returns FFmpeg's name of the channel layout: "stereo", "5.1(side)", "16
 // channels".
@@ -32,4 +32,4 @@ ipc::Expected<SwrContextPtr> OpenSwr(const AudioFormat& from, int sample_format,
 ipc::Expected<AudioSamples> ConvertBy(SwrContext* context, int32_t channels,
                                       const uint8_t* const* planes, int count);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

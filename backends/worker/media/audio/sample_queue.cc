@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 namespace {
 
 constexpr size_t kSilenceAtOnce = 4096;
@@ -57,4 +57,4 @@ void SampleQueue::PutBack(AudioSamples samples) {
   samples_.push_front(std::move(samples));
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

@@ -7,7 +7,7 @@
 
 #include "backends/worker/media/audio/audio_samples.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::audio {
 
 // A queue of consecutive samples, decoded ones and silence in the place of lost
 // ones. Numbers the samples in the order in which they are added. Silence uses
@@ -38,4 +38,4 @@ class SampleQueue {
   int64_t end_ = 0;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::audio

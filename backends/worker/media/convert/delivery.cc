@@ -7,10 +7,10 @@
 #include "ipc/frame_geometry.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 
-FrameDelivery::FrameDelivery(std::shared_ptr<SlotPool> pool,
-                             BufferProvider& buffers,
+FrameDelivery::FrameDelivery(std::shared_ptr<decode::SlotPool> pool,
+                             decode::BufferProvider& buffers,
                              OutputConverter& converter)
     : pool_(std::move(pool)),
       buffers_(buffers),
@@ -23,14 +23,14 @@ FrameDelivery::FrameDelivery(std::shared_ptr<SlotPool> pool,
 
 FrameDelivery::~FrameDelivery() { buffers_.DeliverNowhere(); }
 
-void FrameDelivery::ReplacePool(std::shared_ptr<SlotPool> pool) {
+void FrameDelivery::ReplacePool(std::shared_ptr<decode::SlotPool> pool) {
   // The decoder must not draw into these frames while the application has their
   // slots. Nobody will report when the application has released them.
-  for (DecodedFrame& frame : lent_) {
+  for (decode::DecodedFrame& frame : lent_) {
     if (!frame.empty()) lent_for_good_.push_back(std::move(frame));
   }
   pool_ = std::move(pool);
-  lent_ = std::vector<DecodedFrame>(pool_->slot_count());
+  lent_ = std::vector<decode::DecodedFrame>(pool_->slot_count());
   written_ = {};
   buffers_.DeliverNowhere();
   LetDecodersWrite(converter_.IsDeliverable());
@@ -57,7 +57,7 @@ void FrameDelivery::Grant(uint32_t slot, uint32_t generation) {
   pool_->Grant(slot, generation);
 }
 
-std::optional<Slot> FrameDelivery::SlotOf(const bulkhead_frame& frame) {
+std::optional<decode::Slot> FrameDelivery::SlotOf(const bulkhead_frame& frame) {
   // Only a picture shows whether a conversion is needed. A change affects the
   // buffers of later pictures. This picture may lie in a slot or in a private
   // buffer, which is checked below.
@@ -78,15 +78,15 @@ std::optional<Slot> FrameDelivery::SlotOf(const bulkhead_frame& frame) {
 }
 
 ipc::Expected<std::optional<PlacedFrame>> FrameDelivery::Place(
-    DecodedFrame& frame) {
+    decode::DecodedFrame& frame) {
   IPC_TRY(converter_.Prepare(*frame));
   if (frame->buffer != nullptr && !buffers_.Holds(*frame)) {
-    return tl::unexpected(
-        BreachOf("receive_frame gave a picture whose planes are not in the "
-                 "buffer that it names",
-                 "frame-4",
-                 "The planes lie in the buffer from acquire_buffer that "
-                 "`buffer` names"));
+    return tl::unexpected(decode::BreachOf(
+        "receive_frame gave a picture whose planes are not in the "
+        "buffer that it names",
+        "frame-4",
+        "The planes lie in the buffer from acquire_buffer that "
+        "`buffer` names"));
   }
   if (outgrown()) return std::nullopt;
   const ipc::FrameGeometry& geometry = converter_.shape().geometry;
@@ -105,7 +105,7 @@ ipc::Expected<std::optional<PlacedFrame>> FrameDelivery::Place(
 
 ipc::Expected<DeliveredFrame> FrameDelivery::Convert(
     const PlacedFrame& placed) {
-  const Slot& slot = placed.slot;
+  const decode::Slot& slot = placed.slot;
   if (!placed.frame.empty()) {
     auto converted =
         converter_.Convert(*placed.frame, slot.data, placed.geometry);
@@ -119,4 +119,4 @@ ipc::Expected<DeliveredFrame> FrameDelivery::Convert(
                         slot.data};
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

@@ -17,7 +17,7 @@ extern "C" {
 #include <libavutil/pixfmt.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 
 // A finished picture in a slot that now belongs to the host.
 struct DeliveredFrame {
@@ -29,11 +29,11 @@ struct DeliveredFrame {
 
 // A picture for which a slot was found.
 struct PlacedFrame {
-  Slot slot;
+  decode::Slot slot;
   ipc::FrameGeometry geometry;  // of the result
   // The picture to convert into the slot. Empty if the slot already holds the
   // result.
-  DecodedFrame frame;
+  decode::DecodedFrame frame;
 };
 
 // Puts decoded pictures into slots of the frame pool.
@@ -57,15 +57,15 @@ class FrameDelivery {
   // Lets decoders write into the slots from now on. `converter` must have a
   // shape, so FixSize or Prepare was called. `buffers` and `converter` must
   // outlive the delivery.
-  FrameDelivery(std::shared_ptr<SlotPool> pool, BufferProvider& buffers,
-                OutputConverter& converter);
+  FrameDelivery(std::shared_ptr<decode::SlotPool> pool,
+                decode::BufferProvider& buffers, OutputConverter& converter);
   FrameDelivery(const FrameDelivery&) = delete;
   FrameDelivery& operator=(const FrameDelivery&) = delete;
   ~FrameDelivery();
 
   // Delivers into the slots of `pool` from now on. The host has granted none of
   // them yet.
-  void ReplacePool(std::shared_ptr<SlotPool> pool);
+  void ReplacePool(std::shared_ptr<decode::SlotPool> pool);
   // Takes a slot that the host hands over.
   void Grant(uint32_t slot, uint32_t generation);
 
@@ -74,7 +74,7 @@ class FrameDelivery {
   // slot is free, or if the picture is larger than a slot (outgrown()); call
   // again with the same frame after a grant, or when the pool was replaced.
   // Fails with kBackendMisbehaved if the picture breaks bulkhead_backend.h.
-  ipc::Expected<std::optional<PlacedFrame>> Place(DecodedFrame& frame);
+  ipc::Expected<std::optional<PlacedFrame>> Place(decode::DecodedFrame& frame);
   // Converts the picture into its slot, which then belongs to the host. May run
   // on another thread while the session's thread decodes. The caller must
   // destroy `placed` on the session's thread, since the decoder gets its frame
@@ -99,17 +99,17 @@ class FrameDelivery {
   void LetDecodersWrite(bool in_place);
   // Returns the slot of a frame that was decoded into a slot and needs no
   // conversion; nullopt for other frames.
-  std::optional<Slot> SlotOf(const bulkhead_frame& frame);
+  std::optional<decode::Slot> SlotOf(const bulkhead_frame& frame);
 
-  std::shared_ptr<SlotPool> pool_;
-  BufferProvider& buffers_;
+  std::shared_ptr<decode::SlotPool> pool_;
+  decode::BufferProvider& buffers_;
   OutputConverter& converter_;
   Form written_;
   // The decoder's frames that were published without a copy, by slot. The host
   // owns their slots.
-  std::vector<DecodedFrame> lent_;
+  std::vector<decode::DecodedFrame> lent_;
   // Frames in slots of earlier pools, which the host never grants again.
-  std::vector<DecodedFrame> lent_for_good_;
+  std::vector<decode::DecodedFrame> lent_for_good_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

@@ -7,7 +7,7 @@ extern "C" {
 
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 
 ipc::Expected<NativeConverter::Shape> NativeConverter::Fix(
     const std::string& pixel_format, PictureSize size) {
@@ -50,4 +50,4 @@ ipc::Expected<void> NativeConverter::Convert(
   return scaler_.Scale(frame, PictureOf(frame, source_.format), target);
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

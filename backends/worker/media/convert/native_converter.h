@@ -13,7 +13,7 @@
 #include "ipc/frame_geometry.h"
 #include "ipc/pixel_layout.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 
 // Delivers the planes of decoded pictures as they are, with the exact output of
 //
@@ -62,7 +62,7 @@ class NativeConverter {
     bool operator==(const Form&) const = default;
   };
 
-  FrameCheck check_;
+  decode::FrameCheck check_;
   const bool autoscale_;
   PictureScaler scaler_;
   Form source_;
@@ -70,4 +70,4 @@ class NativeConverter {
   std::optional<Shape> shape_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

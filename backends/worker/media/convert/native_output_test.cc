@@ -19,7 +19,7 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 namespace {
 
 constexpr size_t kFrames = 12;
@@ -223,4 +223,4 @@ TEST(PixelLayouts, AreThoseOfLibavutil) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

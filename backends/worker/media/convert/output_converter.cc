@@ -5,7 +5,7 @@
 
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 namespace {
 
 constexpr int kMostBitsOfBytes = 8;
@@ -141,4 +141,4 @@ ipc::Expected<void> OutputConverter::ConvertToRgb(const bulkhead_frame& frame,
   return {};
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

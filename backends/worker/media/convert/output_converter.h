@@ -15,7 +15,7 @@
 #include "ipc/frame_geometry.h"
 #include "ipc/pixel_layout.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 
 // The format of frames that the host asks for.
 struct OutputFormat {
@@ -115,4 +115,4 @@ class OutputConverter {
   ScratchPicture scratch_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

@@ -13,7 +13,7 @@
 #include "backends/worker/media/testing/ffmpeg_reference.h"
 #include "ipc/frame_geometry.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 namespace {
 
 constexpr char kFlags[] = "+full_chroma_int+full_chroma_inp+accurate_rnd";
@@ -143,4 +143,4 @@ INSTANTIATE_TEST_SUITE_P(Clips, Output, testing::ValuesIn(Clips()),
                          });
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

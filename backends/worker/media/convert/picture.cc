@@ -11,7 +11,7 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 namespace {
 
 constexpr int kAlignment = 64;
@@ -70,7 +70,7 @@ void MirrorRows(const uint8_t* source, ptrdiff_t source_stride, uint8_t* target,
 template <int kStep>
 void TurnPlane(const uint8_t* from, ptrdiff_t from_stride, const Plane& source,
                uint8_t* to, ptrdiff_t to_stride, const Plane& target,
-               const Orientation& orientation) {
+               const demux::Orientation& orientation) {
   if (!orientation.transpose) {
     MirrorRows<kStep>(from, from_stride, to, to_stride, target.width,
                       target.height);
@@ -97,7 +97,7 @@ Picture PictureOf(const bulkhead_frame& frame, AVPixelFormat format) {
   return picture;
 }
 
-bool CanTurn(const Orientation& orientation, AVPixelFormat format) {
+bool CanTurn(const demux::Orientation& orientation, AVPixelFormat format) {
   const AVPixFmtDescriptor* descriptor = av_pix_fmt_desc_get(format);
   const bool chroma_is_square =
       descriptor->log2_chroma_w == descriptor->log2_chroma_h;
@@ -114,7 +114,7 @@ bool CanTurn(const Orientation& orientation, AVPixelFormat format) {
   return true;
 }
 
-void TurnPicture(const Picture& source, const Orientation& orientation,
+void TurnPicture(const Picture& source, const demux::Orientation& orientation,
                  const Picture& target) {
   const bool has_palette =
       (av_pix_fmt_desc_get(source.format)->flags & AV_PIX_FMT_FLAG_PAL) != 0;
@@ -219,4 +219,4 @@ const Picture* ScratchPicture::Get(AVPixelFormat format, int width,
   return &picture_;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

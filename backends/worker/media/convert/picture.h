@@ -12,7 +12,7 @@ extern "C" {
 #include <libavutil/pixfmt.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 
 // A size in pixels.
 struct PictureSize {
@@ -38,12 +38,12 @@ Picture PictureOf(const bulkhead_frame& frame, AVPixelFormat format);
 // to RGB. Other formats are turned after the conversion. The order follows
 // ffmpeg's filters, and is visible in the pixels, since chroma is interpolated
 // along rows.
-bool CanTurn(const Orientation& orientation, AVPixelFormat format);
+bool CanTurn(const demux::Orientation& orientation, AVPixelFormat format);
 
 // Writes the turned `source` into `target`, whose format, planes, strides and
 // (turned) size the caller has set. Ignores flip_vertically: for that, pass the
 // result of FlippedVertically as the source.
-void TurnPicture(const Picture& source, const Orientation& orientation,
+void TurnPicture(const Picture& source, const demux::Orientation& orientation,
                  const Picture& target);
 
 // Returns a view of the same memory that begins with the last row.
@@ -71,4 +71,4 @@ class ScratchPicture {
   std::unique_ptr<uint8_t, AvFree> memory_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

@@ -11,7 +11,7 @@ extern "C" {
 
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 namespace {
 
 // Returns swscale's coefficients. swscale knows the matrices up to BT.2020, and
@@ -110,4 +110,4 @@ ipc::Expected<void> PictureScaler::Scale(const bulkhead_frame& frame,
   return {};
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

@@ -6,7 +6,7 @@
 #include "backends/worker/media/convert/scaler_context.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 
 // Brings pictures to another pixel format and size with the exact output of the
 // scale filter that the ffmpeg command (5.1) puts before its encoder: bicubic,
@@ -35,4 +35,4 @@ class PictureScaler {
   int range_ = AVCOL_RANGE_UNSPECIFIED;  // the last one that a frame declared
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

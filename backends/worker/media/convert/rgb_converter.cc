@@ -10,7 +10,7 @@ extern "C" {
 
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 namespace {
 
 std::optional<std::array<int32_t, 9>> CopyMatrix(const int32_t* matrix) {
@@ -45,7 +45,7 @@ ipc::Expected<PictureSize> RgbConverter::Prepare(const bulkhead_frame& frame) {
     scaler_.Reset();
     const auto& matrix = key_.matrix ? key_.matrix : stream_matrix_;
     orientation_ =
-        OrientationFromDisplayMatrix(matrix ? matrix->data() : nullptr);
+        demux::OrientationFromDisplayMatrix(matrix ? matrix->data() : nullptr);
     if (!autoscale_) size_.reset();
   }
   if (!size_) {
@@ -101,4 +101,4 @@ ipc::Expected<void> RgbConverter::Convert(const bulkhead_frame& frame,
   return scaler_.Scale(frame, picture, result);
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

@@ -12,7 +12,7 @@
 #include "backends/worker/media/demux/orientation.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 
 // Converts decoded pictures to RGB24 (or RGB48), with the exact output of
 //
@@ -89,10 +89,10 @@ class RgbConverter {
   const bool autoscale_;
   std::optional<PictureSize> size_;  // the size of results
   Key key_;
-  Orientation orientation_;
-  FrameCheck check_;
+  demux::Orientation orientation_;
+  decode::FrameCheck check_;
   PictureScaler scaler_;
   ScratchPicture scratch_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

@@ -6,7 +6,7 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 
 void FreeSwsContext::operator()(SwsContext* context) const {
   sws_freeContext(context);
@@ -26,4 +26,4 @@ SwsContextPtr AllocateScaler(const Picture& source, const Picture& target,
   return context;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

@@ -7,7 +7,7 @@
 
 struct SwsContext;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 
 struct FreeSwsContext {
   void operator()(SwsContext* context) const;
@@ -20,4 +20,4 @@ using SwsContextPtr = std::unique_ptr<SwsContext, FreeSwsContext>;
 SwsContextPtr AllocateScaler(const Picture& source, const Picture& target,
                              int flags);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

@@ -12,7 +12,7 @@ extern "C" {
 #include "ipc/limit_name.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 namespace {
 
 int SwsFlags(Resize::Filter filter) {
@@ -173,4 +173,4 @@ ipc::Expected<Picture> TransformChain::Apply(const Picture& source) {
   return picture;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

@@ -10,7 +10,7 @@
 #include "backends/worker/media/convert/scaler_context.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 
 struct Resize {
   enum class Filter { kBilinear, kNearest, kBicubic, kArea, kLanczos };
@@ -86,4 +86,4 @@ class TransformChain {
   std::vector<Step> steps_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

@@ -13,7 +13,7 @@ extern "C" {
 #include <libavutil/pixfmt.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::convert {
 namespace {
 
 constexpr uint64_t kNoLimit = 0;
@@ -162,4 +162,4 @@ TEST(TransformTest, ShrinkingIsAntialiased) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::convert

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 
 // Types of open bitstream units (OBUs).
 inline constexpr uint32_t kAv1SequenceHeader = 1;
@@ -44,4 +44,4 @@ bool ForEachAv1Unit(std::span<const uint8_t> data, const Use& use) {
   return true;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

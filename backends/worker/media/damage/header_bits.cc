@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/worker/media/damage/header_bits.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 namespace {
 
 constexpr uint32_t kVp9SyncCode = 0x498342;
@@ -54,4 +54,4 @@ Vp9Header ReadVp9Header(const uint8_t* data, size_t bytes) {
   return read;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 
 // Reads the bits of a header, the most significant bit of each byte first.
 // After the end, all bits read as zero. Borrows the bytes.
@@ -46,4 +46,4 @@ struct Vp9Header {
 };
 Vp9Header ReadVp9Header(const uint8_t* data, size_t bytes);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

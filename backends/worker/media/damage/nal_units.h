@@ -9,7 +9,7 @@
 #include "backends/worker/media/damage/header_bits.h"
 #include "backends/worker/media/damage/start_codes.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 
 // Returns the size in bytes of the length prefix of NAL units in packets of
 // H.264 (`is_hevc` false) or HEVC, from the stream's extradata. Returns 0 if
@@ -67,4 +67,4 @@ void ForEachSeiMessage(std::span<const uint8_t> unit, size_t header_bytes,
   }
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

@@ -5,7 +5,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 namespace {
 
 // The most packets that wait for their pictures. A decoder holds back some tens
@@ -145,4 +145,4 @@ std::vector<Loss> OutstandingPackets::Ended() {
   return losses;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

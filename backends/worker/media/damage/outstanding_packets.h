@@ -7,7 +7,7 @@
 
 #include "ipc/loss.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 
 using ipc::Loss;
 
@@ -106,4 +106,4 @@ class OutstandingPackets {
   int64_t last_position_ = -1;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

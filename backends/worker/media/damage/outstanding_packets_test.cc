@@ -5,7 +5,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 namespace {
 
 class OutstandingPacketsTest : public testing::Test {
@@ -166,4 +166,4 @@ TEST_F(OutstandingPacketsTest, APictureThatNoPacketAnnouncedEndsTheOrder) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

@@ -10,7 +10,7 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 namespace {
 
 // Twice the size of the largest decoded picture buffer. No decoder delays a
@@ -232,4 +232,4 @@ void PacketInspector::CheckType(int64_t pts) {
   }
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

@@ -14,7 +14,7 @@ struct AVCodecContext;
 struct AVCodecParameters;
 struct AVCodecParserContext;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 
 // Predicts from the headers of packets, without decoding, which packets yield a
 // picture, and whether their timestamps follow the order in which a decoder
@@ -138,4 +138,4 @@ class PacketInspector {
   int64_t floor_ = INT64_MIN;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

@@ -10,7 +10,7 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 namespace {
 
 // The number of bytes after a packet that a parser may read.
@@ -246,4 +246,4 @@ TEST(PacketInspector, GarbageIsTakenToShowSomething) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

@@ -13,7 +13,7 @@ extern "C" {
 #include "backends/worker/media/damage/nal_units.h"
 #include "backends/worker/media/damage/start_codes.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 namespace {
 
 using Bytes = std::span<const uint8_t>;
@@ -221,4 +221,4 @@ void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
   role.has_picture = has_slice || has_unknown || !has_other;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

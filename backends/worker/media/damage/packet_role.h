@@ -7,7 +7,7 @@
 
 struct AVCodecParameters;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 
 // The role of a packet: which packets it refers to, and which may refer to it,
 // as far as its headers say so.
@@ -92,4 +92,4 @@ class RoleReader {
   int highest_layer_ = -1;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

@@ -14,7 +14,7 @@ extern "C" {
 
 #include "backends/sdk/bulkhead_backend.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 namespace {
 
 class Roles {
@@ -234,4 +234,4 @@ TEST(PacketRole, OtherwiseTheContainerTellsKeyframes) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

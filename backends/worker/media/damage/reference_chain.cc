@@ -5,7 +5,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 namespace {
 
 constexpr size_t kMostRemembered = 1 << 12;
@@ -229,4 +229,4 @@ bool ReferenceChain::DependsOn(uint64_t number, uint64_t other) const {
          !At(other).leading;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

@@ -7,7 +7,7 @@
 
 #include "backends/worker/media/damage/packet_role.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 
 // Finds the pictures that refer, directly or not, to a lost or damaged picture.
 // Decoders hardly ever report such pictures: they use another picture in place
@@ -144,4 +144,4 @@ class ReferenceChain {
   uint64_t accounted_ = 0;  // the number of pictures that came out, and errors
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

@@ -7,7 +7,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 namespace {
 
 class ReferenceChainTest : public testing::Test {
@@ -321,4 +321,4 @@ TEST_F(ReferenceChainTest, WithoutTimestampsAnErrorMayConcernNoPicture) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

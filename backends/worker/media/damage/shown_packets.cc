@@ -17,7 +17,7 @@ extern "C" {
 #include "backends/worker/media/damage/header_bits.h"
 #include "backends/worker/media/damage/start_codes.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 namespace {
 
 using Bytes = std::span<const uint8_t>;
@@ -253,4 +253,4 @@ bool ShownPackets::ReadMpeg2(Bytes packet) {
   return shows;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

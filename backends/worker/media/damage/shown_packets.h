@@ -9,7 +9,7 @@
 
 struct AVCodecParameters;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 
 // Finds out from the headers of a stream's packets which of them show a
 // picture.
@@ -76,4 +76,4 @@ class ShownPackets {
   bool drops_held_ = false;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

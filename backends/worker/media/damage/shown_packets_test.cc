@@ -11,7 +11,7 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 namespace {
 
 class Shown {
@@ -183,4 +183,4 @@ TEST(ShownPackets, PacketsOfOtherCodecsShowOneEach) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

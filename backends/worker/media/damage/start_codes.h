@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 
 // The most units that are read of one packet. Intact packets have fewer.
 inline constexpr int kMostUnits = 1 << 12;
@@ -40,4 +40,4 @@ bool ForEachStartCode(std::span<const uint8_t> data, const Use& use) {
   return found;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

@@ -7,7 +7,7 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 namespace {
 
 // After so many packets, no picture is shown before an earlier entry.
@@ -104,4 +104,4 @@ bool StreamStart::LeavesOutH264(const PacketRole& role, int type, int count) {
   return !settled_;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

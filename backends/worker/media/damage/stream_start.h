@@ -7,7 +7,7 @@
 
 #include "backends/worker/media/damage/packet_role.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 
 // Finds the packets that show nothing because the stream begins in its middle:
 // the stream was cut (`ffmpeg -ss 5 -c copy`), or recorded from a broadcast.
@@ -79,4 +79,4 @@ class StreamStart {
   uint32_t refresh_left_ = 0;  // H.264: pictures until the refresh is complete
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

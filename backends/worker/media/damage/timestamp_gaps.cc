@@ -5,7 +5,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 namespace {
 
 // The number of steps that are compared, and the least number of regular steps
@@ -93,4 +93,4 @@ std::optional<TimestampGaps::Packet> TimestampGaps::FindGap() {
   return std::nullopt;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 
 // Finds gaps in the timestamps of pictures, as they appear if whole packets
 // were removed from a container. A gap is reported as a note and not as an
@@ -57,4 +57,4 @@ class TimestampGaps {
   std::deque<Step> steps_;       // the last steps
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

@@ -9,7 +9,7 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
 namespace {
 
 using testing::ElementsAre;
@@ -115,4 +115,4 @@ TEST(TimestampGaps, HostileTimesAreHarmless) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::damage

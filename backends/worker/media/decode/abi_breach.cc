@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <thread>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 using std::chrono::microseconds;
@@ -85,4 +85,4 @@ ipc::Error EqualTimestamps::Breach() const {
                   "frame-6", "that of the frame's packet");
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

@@ -10,7 +10,7 @@
 #include "backends/sdk/bulkhead_backend.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 
 // Returns the error, kBackendMisbehaved, for a backend that breaks the C ABI.
 // `deed` says in words what the backend did, `clause` is the id of the clause
@@ -80,4 +80,4 @@ class EqualTimestamps {
   uint64_t frames_ = 0;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 constexpr uint64_t kBytes = 1000;
@@ -51,4 +51,4 @@ TEST(EqualTimestamps, ThatTheFileRepeatsAreNoBreach) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

@@ -6,7 +6,7 @@
 
 #include "backends/sdk/bulkhead_backend.hpp"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 AbiRange RangeOf(const bulkhead_backend& table) {
@@ -55,4 +55,4 @@ ipc::Expected<void> ValidateBackend(const bulkhead_backend* backend,
   return {};
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

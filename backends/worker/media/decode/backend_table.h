@@ -6,7 +6,7 @@
 #include "backends/sdk/bulkhead_backend.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 
 // A range of versions of the C ABI, both ends included.
 struct AbiRange {
@@ -28,4 +28,4 @@ ipc::Expected<void> ValidateBackend(const bulkhead_backend* backend,
 uint32_t VersionInForce(const bulkhead_backend& backend,
                         AbiRange served = kServedAbi);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 bulkhead_backend Table(uint32_t oldest, uint32_t newest) {
@@ -66,4 +66,4 @@ TEST(BackendTableTest, ATableWithGapsIsRefused) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

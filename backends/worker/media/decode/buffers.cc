@@ -17,7 +17,7 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 // Vector code may read this far past a plane, whatever padding the decoder has
@@ -363,4 +363,4 @@ void BufferProvider::Log(void* self, const char* line) {
   if (provider->log_ && line != nullptr) provider->log_(line);
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

@@ -18,7 +18,7 @@ extern "C" {
 #include <libavutil/pixfmt.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 
 // Implements bulkhead_runtime, the services that a backend's decoder uses:
 // memory to decode into, and a log.
@@ -121,4 +121,4 @@ class BufferProvider {
   ipc::FrameGeometry slot_geometry_{};
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

@@ -16,7 +16,7 @@ extern "C" {
 #include "ipc/frame_geometry.h"
 #include "ipc/pixel_layout.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
@@ -327,4 +327,4 @@ TEST(BufferProvider, IsSafeToUseFromManyThreads) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

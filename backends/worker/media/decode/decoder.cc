@@ -12,7 +12,7 @@
 #include "ipc/limit_name.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 // Limits how often in a row receive_frame may report damage ([bad-3]).
@@ -326,4 +326,4 @@ void Decoder::Flush() {
   backend_.flush(decoder_);
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

@@ -11,7 +11,7 @@
 #include "backends/worker/media/decode/abi_breach.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 
 // Returns a backend's sentence about an error (last_error) as an error message
 // appends it: `; the backend says: "..."`, or nothing for an empty sentence.
@@ -153,4 +153,4 @@ class Decoder {
   bool ended_ = false;         // the end of the stream was sent
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 // A fake backend whose functions return what the test has set.
@@ -232,4 +232,4 @@ TEST_F(DecoderTest, EachFailureEndsTheStreamWithACodeOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

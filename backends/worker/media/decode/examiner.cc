@@ -22,7 +22,7 @@ extern "C" {
 #include <libavutil/samplefmt.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 constexpr std::string_view kPrefix = "bulkhead.";
@@ -358,4 +358,4 @@ ipc::Expected<void> Examiner::FoundChanged() {
   return tl::unexpected(*std::exchange(changed_, std::nullopt));
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

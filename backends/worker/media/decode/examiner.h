@@ -13,7 +13,7 @@
 #include "backends/sdk/bulkhead_backend.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 
 // Finds breaches of the ABI that do not show in the decoded stream, for
 // `bulkhead conformance`, which cannot see them from outside of the worker. For
@@ -130,4 +130,4 @@ class Examiner {
   std::unique_ptr<Service> service_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

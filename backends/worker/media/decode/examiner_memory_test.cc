@@ -11,7 +11,7 @@
 
 #include "backends/worker/media/decode/examiner.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 TEST(ExaminerMemory, WhatEachOpenLosesIsFound) {
@@ -33,4 +33,4 @@ TEST(ExaminerMemory, WhatEachOpenLosesIsFound) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

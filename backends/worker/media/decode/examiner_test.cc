@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 std::unique_ptr<Examiner> Made(Examiner::Options options) {
@@ -120,4 +120,4 @@ TEST_F(ExaminerTest, APacketIsCutAlsoIfItComesAgain) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

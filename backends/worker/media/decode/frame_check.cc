@@ -14,7 +14,7 @@ extern "C" {
 #include "backends/worker/media/decode/readable_memory.h"
 #include "ipc/limit_name.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 // Returns whether the rows of a plane can be read. That finds most wrong
@@ -101,4 +101,4 @@ ipc::Expected<AVPixelFormat> FrameCheck::Check(const bulkhead_frame& frame) {
   return known_format_;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

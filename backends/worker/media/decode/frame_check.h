@@ -11,7 +11,7 @@ extern "C" {
 #include <libavutil/pixfmt.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 
 // Checks pictures of a backend before anything reads their planes, since vendor
 // code has made the pictures from hostile media.
@@ -34,4 +34,4 @@ class FrameCheck {
   AVPixelFormat known_format_ = AV_PIX_FMT_NONE;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

@@ -5,8 +5,10 @@
 
 #include "backends/worker/media/demux/missing_end.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
+
+using ipc::Loss;
 
 // The most frames that are reported as missing at the end of a file.
 constexpr uint64_t kMostMissing = 1'000'000;
@@ -56,7 +58,7 @@ Loss PacketTrail::NoteOfLast(ipc::DamageSign sign) const {
           .sign = sign};
 }
 
-Loss PacketTrail::NoteOfGap(const TimestampGaps::Packet& after) {
+Loss PacketTrail::NoteOfGap(const damage::TimestampGaps::Packet& after) {
   return {.pts = after.pts,
           .duration = 0,
           .position = after.position,
@@ -81,7 +83,7 @@ uint64_t PacketTrail::FramesUntil(int64_t end) const {
 std::optional<Loss> PacketTrail::AtEnd() const {
   // The host itself reports a file that has become shorter.
   if (demuxer_.shrank()) return std::nullopt;
-  const MissingEnd missing = demuxer_.missing_end();
+  const demux::MissingEnd missing = demuxer_.missing_end();
   Loss loss{.pts = latest_end_,
             .duration = 0,
             .position = -1,
@@ -118,4 +120,4 @@ std::optional<Loss> PacketTrail::AtEnd() const {
   return std::nullopt;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

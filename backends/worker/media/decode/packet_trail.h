@@ -11,7 +11,7 @@
 #include "backends/worker/media/demux/demuxer.h"
 #include "ipc/damage_sign.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 
 // Remembers the last packet that was read, for notes (reports of irregularities
 // that cost no picture) and error messages. At the end of the stream, finds out
@@ -25,33 +25,33 @@ namespace bulkhead::worker {
 class PacketTrail {
  public:
   // Borrows `demuxer`, which reads the packets.
-  explicit PacketTrail(const Demuxer& demuxer) : demuxer_(demuxer) {}
+  explicit PacketTrail(const demux::Demuxer& demuxer) : demuxer_(demuxer) {}
 
   // Must be called before the first packet after a seek.
   void Restart();
   // Takes the next packet. Returns a note about the packet before it if
   // libavformat calls that one corrupt. (AtEnd judges the last packet.)
-  std::optional<Loss> Read(const bulkhead_packet& packet);
+  std::optional<ipc::Loss> Read(const bulkhead_packet& packet);
   // Returns whether libavformat calls the last packet corrupt.
   bool last_is_marked() const { return last_is_marked_; }
 
   // Returns a note about the packet after a gap (TimestampGaps).
-  static Loss NoteOfGap(const TimestampGaps::Packet& after);
+  static ipc::Loss NoteOfGap(const damage::TimestampGaps::Packet& after);
   // Returns the loss or the note about the end of the stream, if there is one.
   // Call this once the demuxer has no further packet.
-  std::optional<Loss> AtEnd() const;
+  std::optional<ipc::Loss> AtEnd() const;
   // Returns the place of the last packet, to append to a message: ", the last
   // with timestamp 1024, byte 48 of the file".
   std::string PlaceOfLast() const;
 
  private:
   // Returns a note about the last packet.
-  Loss NoteOfLast(ipc::DamageSign sign) const;
+  ipc::Loss NoteOfLast(ipc::DamageSign sign) const;
   // Returns how many whole frames fit between latest_end_ and `end`, which is
   // the end of the stream according to the file's header.
   uint64_t FramesUntil(int64_t end) const;
 
-  const Demuxer& demuxer_;
+  const demux::Demuxer& demuxer_;
   int64_t last_pts_ = BULKHEAD_NO_TIMESTAMP;
   int64_t last_duration_ = 0;
   int64_t last_position_ = -1;
@@ -59,4 +59,4 @@ class PacketTrail {
   int64_t latest_end_ = BULKHEAD_NO_TIMESTAMP;  // of all packets since Restart
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

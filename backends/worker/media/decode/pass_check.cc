@@ -6,7 +6,7 @@
 #include "backends/sdk/bulkhead_backend.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 // The most pictures that a decoder may give for each packet on average. A
@@ -15,7 +15,7 @@ constexpr uint64_t kMostPictures = 16;
 
 }  // namespace
 
-ipc::Expected<void> PassCheck::Shown(OutstandingPackets::Origin origin,
+ipc::Expected<void> PassCheck::Shown(damage::OutstandingPackets::Origin origin,
                                      int64_t pts, const Damage& damage) {
   ++pictures_;
   if (pictures_ > kMostPictures * (packets_ + 1)) {
@@ -24,13 +24,13 @@ ipc::Expected<void> PassCheck::Shown(OutstandingPackets::Origin origin,
                      " pictures for " + std::to_string(packets_) + " packets",
                  "send-2", "A packet gives at most one frame"));
   }
-  if (origin == OutstandingPackets::Origin::kLost && damage.only_lost) {
+  if (origin == damage::OutstandingPackets::Origin::kLost && damage.only_lost) {
     return tl::unexpected(
         BreachOf("receive_frame gave the picture with the timestamp " +
                      std::to_string(pts) + " after one with a later timestamp",
                  "receive-1", "the next frame in display order"));
   }
-  if (origin == OutstandingPackets::Origin::kNone && !damage.met &&
+  if (origin == damage::OutstandingPackets::Origin::kNone && !damage.met &&
       damage.complaints == 0) {
     const std::string time =
         pts == BULKHEAD_NO_TIMESTAMP
@@ -56,4 +56,4 @@ ipc::Expected<void> PassCheck::Ended(bool expects_picture,
   return {};
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

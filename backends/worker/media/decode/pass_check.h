@@ -7,7 +7,7 @@
 #include "backends/worker/media/decode/abi_breach.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 
 // Checks the pictures of a decoder against the packets that it got, for
 // breaches of the C ABI: too many pictures, pictures with timestamps of no
@@ -35,8 +35,8 @@ class PassCheck {
   // Records that a packet shows a picture.
   void Sent(int64_t pts, uint64_t bytes) { equal_timestamps_.Sent(pts, bytes); }
   // Checks a picture that came out. `origin` says to which packet it belongs.
-  ipc::Expected<void> Shown(OutstandingPackets::Origin origin, int64_t pts,
-                            const Damage& damage);
+  ipc::Expected<void> Shown(damage::OutstandingPackets::Origin origin,
+                            int64_t pts, const Damage& damage);
   // Checks that there was a picture. Call this at the end of the stream.
   // `expects_picture` says that decoding began at the first packet, and that a
   // keyframe had intact headers.
@@ -51,4 +51,4 @@ class PassCheck {
   EqualTimestamps equal_timestamps_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

@@ -7,7 +7,7 @@
 #include "backends/worker/media/damage/packet_role.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 // The most pictures that are held back, and the most by which decoding and
@@ -19,7 +19,7 @@ constexpr int kMostReordered = 16;
 }  // namespace
 
 ipc::Expected<std::unique_ptr<PictureReader>> PictureReader::Open(
-    std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder,
+    std::unique_ptr<demux::Demuxer> demuxer, OpenDecoder open_decoder,
     std::function<void()> on_replace) {
   std::unique_ptr<PictureReader> reader(new PictureReader(
       std::move(demuxer), std::move(open_decoder), std::move(on_replace)));
@@ -27,7 +27,7 @@ ipc::Expected<std::unique_ptr<PictureReader>> PictureReader::Open(
   return reader;
 }
 
-PictureReader::PictureReader(std::unique_ptr<Demuxer> demuxer,
+PictureReader::PictureReader(std::unique_ptr<demux::Demuxer> demuxer,
                              OpenDecoder open_decoder,
                              std::function<void()> on_replace)
     : demuxer_(std::move(demuxer)),
@@ -85,7 +85,7 @@ ipc::Expected<void> PictureReader::SeekToKeyframe(int64_t timestamp) {
   return Enter(demuxer_->SeekToKeyframe(timestamp), /*at_point=*/false);
 }
 
-ipc::Expected<void> PictureReader::SeekToPacket(const PacketMark& mark) {
+ipc::Expected<void> PictureReader::SeekToPacket(const demux::PacketMark& mark) {
   at_beginning_ = false;
   return Enter(demuxer_->SeekToPacket(mark), /*at_point=*/true);
 }
@@ -115,7 +115,7 @@ ipc::Expected<void> PictureReader::Enter(const ipc::Expected<void>& sought,
   return {};
 }
 
-std::unique_ptr<Demuxer> PictureReader::Lend() {
+std::unique_ptr<demux::Demuxer> PictureReader::Lend() {
   // A pending packet must be sent again, so the demuxer must keep it.
   return packet_pending_ ? nullptr : demuxer_->Lend();
 }
@@ -194,7 +194,7 @@ ipc::Expected<void> PictureReader::Take(DecodedFrame frame) {
   chain_.Shown(frame->pts, frame->keyframe != 0, damaged);
   met_damage_ = met_damage_ || damaged;
   if (damaged && rejected_ > 0) --rejected_;
-  using Origin = OutstandingPackets::Origin;
+  using Origin = damage::OutstandingPackets::Origin;
   if (shown.origin == Origin::kDiscarded || shown.origin == Origin::kTooLate ||
       shown.origin == Origin::kLost) {
     return {};
@@ -219,7 +219,7 @@ ipc::Expected<void> PictureReader::End() {
 
 uint32_t PictureReader::access_check() const {
   const auto mark = std::find_if(
-      marks_.begin(), marks_.end(), [this](const PacketMark& other) {
+      marks_.begin(), marks_.end(), [this](const demux::PacketMark& other) {
         return other.timestamp == picture_->pts && other.position == position_;
       });
   return mark == marks_.end() ? 0 : mark->check;
@@ -243,7 +243,7 @@ void PictureReader::Pass() {
   picture_.Reset();
 }
 
-std::vector<Loss> PictureReader::TakeLosses() {
+std::vector<ipc::Loss> PictureReader::TakeLosses() {
   if (!losses_.empty()) at_beginning_ = false;
   return std::exchange(losses_, {});
 }
@@ -259,7 +259,7 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   const bool shows = inspector_->Inspect(packet);
   const bool is_point = points_.Read(packet, inspector_->role());
   if (is_point && knows_points_) {
-    marks_.push_back(MarkOf(packet));
+    marks_.push_back(demux::MarkOf(packet));
     if (marks_.size() > kMostHeld) marks_.pop_front();
   }
   if (inspector_->role().has_picture && !inspector_->role().second_field) {
@@ -275,7 +275,7 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   if (trail_.last_is_marked()) sound_ = false;
   const bool discarded =
       (packet.flags & BULKHEAD_PACKET_DISCARD) != 0 || inspector_->left_out();
-  PacketRole role = inspector_->role();
+  damage::PacketRole role = inspector_->role();
   role.disposable = demuxer_->disposable();
   // A packet that is left out may have the timestamp of another packet.
   chain_.Sent(role, inspector_->left_out() ? BULKHEAD_NO_TIMESTAMP : packet.pts,
@@ -290,10 +290,10 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   return {};
 }
 
-void PictureReader::AddLosses(std::vector<Loss> losses) {
+void PictureReader::AddLosses(std::vector<ipc::Loss> losses) {
   if (losses.empty()) return;
   met_damage_ = true;
-  for (Loss& loss : losses) {
+  for (ipc::Loss& loss : losses) {
     chain_.Lost(loss.pts);
     if (rejected_ > 0) {
       loss.sign = ipc::DamageSign::kRejected;
@@ -303,4 +303,4 @@ void PictureReader::AddLosses(std::vector<Loss> losses) {
   }
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

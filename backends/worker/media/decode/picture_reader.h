@@ -21,7 +21,7 @@
 #include "ipc/damage_sign.h"
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 
 // Reads the pictures of one video stream in display order, and reports which
 // frames were lost between them.
@@ -63,10 +63,10 @@ class PictureReader {
 
   // `demuxer` must be at the beginning.
   static ipc::Expected<std::unique_ptr<PictureReader>> Open(
-      std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder,
+      std::unique_ptr<demux::Demuxer> demuxer, OpenDecoder open_decoder,
       std::function<void()> on_replace);
 
-  const Demuxer& demuxer() const { return *demuxer_; }
+  const demux::Demuxer& demuxer() const { return *demuxer_; }
   // Returns whether the next picture is the first one, and no loss before that
   // picture has been reported.
   bool at_beginning() const { return at_beginning_; }
@@ -77,13 +77,13 @@ class PictureReader {
   ipc::Expected<void> SeekToKeyframe(int64_t timestamp);
   // Seeks to the packet with this mark, or to the beginning if the seek does
   // not arrive at that very packet.
-  ipc::Expected<void> SeekToPacket(const PacketMark& mark);
+  ipc::Expected<void> SeekToPacket(const demux::PacketMark& mark);
 
   // Lends the demuxer's file for reading the whole stream. Returns null if that
   // could change what is read here later (Demuxer::Lend). Until TakeBack,
   // nothing else may be called.
-  std::unique_ptr<Demuxer> Lend();
-  void TakeBack(std::unique_ptr<Demuxer> borrower) {
+  std::unique_ptr<demux::Demuxer> Lend();
+  void TakeBack(std::unique_ptr<demux::Demuxer> borrower) {
     demuxer_->TakeBack(std::move(borrower));
   }
 
@@ -117,13 +117,13 @@ class PictureReader {
 
   // Returns the losses before the current picture, or at the end of the stream
   // the last ones. Returns each only once.
-  std::vector<Loss> TakeLosses();
+  std::vector<ipc::Loss> TakeLosses();
   // Returns the backend's last sentence about damage since the last call.
   std::string TakeComplaint() { return decoder_->TakeComplaint(); }
 
  private:
-  PictureReader(std::unique_ptr<Demuxer> demuxer, OpenDecoder open_decoder,
-                std::function<void()> on_replace);
+  PictureReader(std::unique_ptr<demux::Demuxer> demuxer,
+                OpenDecoder open_decoder, std::function<void()> on_replace);
 
   // Makes the decoder ready for the packet to which a seek of the demuxer went.
   // `sought` is the seek's result. `at_point` says whether the packet is a
@@ -136,12 +136,12 @@ class PictureReader {
   // Reads the next packet to send, and records it for all checks.
   ipc::Expected<void> ReadPacket();
   // Gives losses their signs, and adds them to later_losses_.
-  void AddLosses(std::vector<Loss> losses);
+  void AddLosses(std::vector<ipc::Loss> losses);
   // A picture that waits until it becomes the current one.
   struct Held {
     DecodedFrame frame;
     int64_t position;
-    std::vector<Loss> losses;  // before the picture
+    std::vector<ipc::Loss> losses;  // before the picture
   };
   // Checks a picture that came out of the decoder, and adds it to held_.
   ipc::Expected<void> Take(DecodedFrame frame);
@@ -154,24 +154,24 @@ class PictureReader {
   ipc::Expected<void> End();
   PassCheck::Damage DamageSoFar() const;
 
-  const std::unique_ptr<Demuxer> demuxer_;
+  const std::unique_ptr<demux::Demuxer> demuxer_;
   const OpenDecoder open_decoder_;
   const std::function<void()> on_replace_;
   std::unique_ptr<Decoder> decoder_;
-  std::unique_ptr<PacketInspector> inspector_;
-  AccessPoints points_;
+  std::unique_ptr<damage::PacketInspector> inspector_;
+  demux::AccessPoints points_;
   // Decoding has begun at the first packet or at a point of access, so points_
   // answers correctly.
   bool knows_points_ = true;
   // The latest packets at which decoding may begin, in decoding order.
-  std::deque<PacketMark> marks_;
-  OutstandingPackets outstanding_;
-  ReferenceChain chain_;
+  std::deque<demux::PacketMark> marks_;
+  damage::OutstandingPackets outstanding_;
+  damage::ReferenceChain chain_;
   PassCheck check_;
-  TimestampGaps gaps_;
+  damage::TimestampGaps gaps_;
   PacketTrail trail_;
-  std::vector<Loss> losses_;        // up to the current picture
-  std::vector<Loss> later_losses_;  // after the held pictures
+  std::vector<ipc::Loss> losses_;        // up to the current picture
+  std::vector<ipc::Loss> later_losses_;  // after the held pictures
   // The timestamp of the last packet whose picture a decoder of MPEG holds
   // back.
   int64_t held_pts_ = BULKHEAD_NO_TIMESTAMP;
@@ -197,4 +197,4 @@ class PictureReader {
   DecodedFrame picture_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 uintptr_t PageBytes() {
@@ -46,4 +46,4 @@ std::string ReadText(const char* text, size_t most) {
   return read;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 
 // Functions that check a backend's pointers before they are used. Otherwise a
 // wrong pointer would end the process with a signal that does not show that the
@@ -19,4 +19,4 @@ bool IsReadable(const void* data, size_t bytes);
 // is readable. Null gives an empty text.
 std::string ReadText(const char* text, size_t most);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

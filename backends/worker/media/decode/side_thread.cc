@@ -5,7 +5,7 @@
 
 #include <system_error>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 // The state of the run that this thread has handed over; null if there is none.
@@ -75,4 +75,4 @@ void SideThread::Run() {
   }
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 
 // Runs a task on a second thread, once for each Begin() of the owning thread.
 //
@@ -55,4 +55,4 @@ class SideThread {
   bool cannot_start_ = false;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

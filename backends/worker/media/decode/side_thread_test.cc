@@ -8,7 +8,7 @@
 #include <future>
 #include <thread>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 TEST(SideThread, RunsBesideItsOwner) {
@@ -86,4 +86,4 @@ TEST(SideThread, DeathWaitsForTheRun) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

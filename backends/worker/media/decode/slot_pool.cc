@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 namespace {
 
 // Maps all pages of a slot at once, which costs a fraction of a page fault for
@@ -108,4 +108,4 @@ uint32_t SlotPool::FreeLocked() const {
   return free;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

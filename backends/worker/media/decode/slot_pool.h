@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::decode {
 
 // One slot of the frame pool, which this process may write to.
 struct Slot {
@@ -90,4 +90,4 @@ class SlotPool {
   uint32_t next_ = 0;  // where to search next, so that slots are used in turn
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::decode

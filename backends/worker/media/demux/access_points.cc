@@ -11,7 +11,7 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 namespace {
 
@@ -50,7 +50,8 @@ AccessPoints::AccessPoints(const AVCodecParameters& parameters)
       access_(AccessOf(parameters.codec_id)),
       state_(parameters) {}
 
-bool AccessPoints::Read(const bulkhead_packet& packet, const PacketRole& role) {
+bool AccessPoints::Read(const bulkhead_packet& packet,
+                        const damage::PacketRole& role) {
   if (access_ == CodecAccess::kFirst) return false;
   const bool has_own_state = state_.Read(packet);
   sliced_ = sliced_ || role.sliced;
@@ -69,7 +70,7 @@ bool AccessPoints::FlushSufficesFor(const bulkhead_packet& packet) const {
 }
 
 bool AccessPoints::IsIntra(const bulkhead_packet& packet,
-                           const PacketRole& role) const {
+                           const damage::PacketRole& role) const {
   switch (access_) {
     case CodecAccess::kFirst:
       return false;
@@ -84,4 +85,4 @@ bool AccessPoints::IsIntra(const bulkhead_packet& packet,
   return codec_ == AV_CODEC_ID_H264 ? role.exact : role.entry;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

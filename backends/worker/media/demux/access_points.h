@@ -10,7 +10,7 @@
 
 struct AVCodecParameters;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 // Identifies one packet among all packets of its file.
 struct PacketMark {
@@ -45,7 +45,8 @@ class AccessPoints {
 
   // Reads the next packet. Returns whether it is a point of access. `role` is
   // the packet's role (PacketInspector::role).
-  bool Read(const bulkhead_packet& packet_untrusted, const PacketRole& role);
+  bool Read(const bulkhead_packet& packet_untrusted,
+            const damage::PacketRole& role);
 
   // Returns whether a flush is as good as a new decoder before `packet`: after
   // all packets so far and a flush, a decoder gives the same pictures from
@@ -62,7 +63,8 @@ class AccessPoints {
   void Restart() { latest_ = INT64_MIN; }
 
  private:
-  bool IsIntra(const bulkhead_packet& packet, const PacketRole& role) const;
+  bool IsIntra(const bulkhead_packet& packet,
+               const damage::PacketRole& role) const;
 
   int codec_;
   CodecAccess access_;
@@ -71,4 +73,4 @@ class AccessPoints {
   int64_t latest_ = INT64_MIN;  // the greatest timestamp of an earlier packet
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

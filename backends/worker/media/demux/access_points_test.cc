@@ -13,7 +13,7 @@ extern "C" {
 #include <libavcodec/avcodec.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
@@ -31,7 +31,7 @@ class Stream {
     bulkhead_packet with = packet;
     with.side_data = &side;
     with.side_data_count = side_data == nullptr ? 0 : 1;
-    PacketRole role;
+    damage::PacketRole role;
     role.entry = role.exact = true;
     return points_.Read(with, role);
   }
@@ -288,4 +288,4 @@ TEST(AccessPoints, AMarkTellsPacketsApart) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -10,7 +10,7 @@ extern "C" {
 #include <libavutil/mem.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -99,4 +99,4 @@ ipc::Expected<void> AllowedMedia::Check(const AVStream& stream) const {
                                 "codecs", *codecs));
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -11,7 +11,7 @@ struct AVFormatContext;
 struct AVInputFormat;
 struct AVStream;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 // The containers and codecs that the host allows. Immutable.
 struct AllowedMedia {
@@ -35,4 +35,4 @@ struct AllowedMedia {
   ipc::Expected<void> Check(const AVStream& stream) const;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 // The bytes of a file from offset `begin` to offset `end`, which is excluded.
 struct ByteRange {
@@ -11,4 +11,4 @@ struct ByteRange {
   int64_t end = 0;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

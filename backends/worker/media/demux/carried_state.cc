@@ -20,7 +20,7 @@ extern "C" {
 #include "backends/worker/media/damage/nal_units.h"
 #include "backends/worker/media/damage/start_codes.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 // Keys of items: the kind, and the number of the item in the lower byte. The
@@ -45,9 +45,9 @@ constexpr size_t kHeadBytes = 128;
 // in the code ue(v) (ITU-T H.264, section 7.3.2; H.265, section 7.3.2).
 uint32_t NumberOf(std::span<const uint8_t> unit, size_t header_bytes,
                   int skipped) {
-  const auto head = WithoutEscapes(
+  const auto head = damage::WithoutEscapes(
       unit.subspan(std::min(header_bytes, unit.size())), kHeadBytes);
-  HeaderBits bits(head.data(), head.size());
+  damage::HeaderBits bits(head.data(), head.size());
   bits.Bits(skipped);
   return bits.Ue();
 }
@@ -57,8 +57,8 @@ uint32_t NumberOf(std::span<const uint8_t> unit, size_t header_bytes,
 uint32_t HevcSequenceNumber(std::span<const uint8_t> unit) {
   constexpr int kProfileBits = 88;
   constexpr int kLevelBits = 8;
-  const auto head = WithoutEscapes(unit.subspan(2), kHeadBytes);
-  HeaderBits bits(head.data(), head.size());
+  const auto head = damage::WithoutEscapes(unit.subspan(2), kHeadBytes);
+  damage::HeaderBits bits(head.data(), head.size());
   const auto skip = [&bits](int count) {
     while (count-- > 0) bits.Bit();
   };
@@ -92,7 +92,8 @@ CarriedState::CarriedState(const AVCodecParameters& parameters)
   switch (codec_) {
     case AV_CODEC_ID_H264:
     case AV_CODEC_ID_HEVC:
-      length_bytes_ = NalLengthBytes(codec_ == AV_CODEC_ID_HEVC, extradata);
+      length_bytes_ =
+          damage::NalLengthBytes(codec_ == AV_CODEC_ID_HEVC, extradata);
       if (length_bytes_ > 0) {
         ReadParameterSets(extradata);
       } else {
@@ -102,7 +103,8 @@ CarriedState::CarriedState(const AVCodecParameters& parameters)
     case AV_CODEC_ID_AV1:
       // An av1C record begins with this byte (marker and version).
       if (!extradata.empty() && extradata[0] == 0x81) {
-        ReadAv1(extradata.subspan(std::min(kAv1RecordBytes, extradata.size())));
+        ReadAv1(extradata.subspan(
+            std::min(damage::kAv1RecordBytes, extradata.size())));
       } else {
         ReadAv1(extradata);
       }
@@ -201,7 +203,7 @@ void CarriedState::Set(uint32_t key, Bytes value) {
 }
 
 void CarriedState::ReadUnits(Bytes data, uint32_t length_bytes) {
-  ForEachNalUnit(data, length_bytes, [this](Bytes unit) {
+  damage::ForEachNalUnit(data, length_bytes, [this](Bytes unit) {
     switch (codec_) {
       case AV_CODEC_ID_H264:
         return ReadH264Unit(unit);
@@ -223,16 +225,19 @@ void CarriedState::ReadSei(Bytes unit, size_t header_bytes) {
   constexpr size_t kIdentifierBytes = 16;
   constexpr int kFirstWithoutFaults = 151;
   constexpr int kFirstWithFaultsOf444Alone = 34;
-  ForEachSeiMessage(unit, header_bytes, [&](uint32_t type, Bytes payload) {
-    if (type == kFilmGrain) SetForGood(kGrain);
-    if (type != kUserData || payload.size() <= kIdentifierBytes) return;
-    const std::string text(payload.begin() + kIdentifierBytes, payload.end());
-    int build = 0;
-    if (std::sscanf(text.c_str(), "x264 - core %d", &build) != 1) return;
-    if (build < (is_444_ ? kFirstWithoutFaults : kFirstWithFaultsOf444Alone)) {
-      Set(kEncoder, {});
-    }
-  });
+  damage::ForEachSeiMessage(
+      unit, header_bytes, [&](uint32_t type, Bytes payload) {
+        if (type == kFilmGrain) SetForGood(kGrain);
+        if (type != kUserData || payload.size() <= kIdentifierBytes) return;
+        const std::string text(payload.begin() + kIdentifierBytes,
+                               payload.end());
+        int build = 0;
+        if (std::sscanf(text.c_str(), "x264 - core %d", &build) != 1) return;
+        if (build <
+            (is_444_ ? kFirstWithoutFaults : kFirstWithFaultsOf444Alone)) {
+          Set(kEncoder, {});
+        }
+      });
 }
 
 void CarriedState::ReadH264Unit(Bytes unit) {
@@ -308,8 +313,8 @@ void CarriedState::ReadMpeg4Unit(Bytes unit) {
 }
 
 void CarriedState::ReadAv1(Bytes data) {
-  ForEachAv1Unit(data, [this](uint32_t type, Bytes payload) {
-    if (type == kAv1SequenceHeader) Set(Key(type, 0), payload);
+  damage::ForEachAv1Unit(data, [this](uint32_t type, Bytes payload) {
+    if (type == damage::kAv1SequenceHeader) Set(Key(type, 0), payload);
   });
 }
 
@@ -373,4 +378,4 @@ void CarriedState::ReadJpegTables(uint8_t marker, Bytes segment) {
   }
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

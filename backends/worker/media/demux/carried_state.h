@@ -10,7 +10,7 @@
 
 struct AVCodecParameters;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 // Tracks the state, other than pictures, that packets of a stream set for all
 // later packets:
@@ -76,4 +76,4 @@ class CarriedState {
   bool sets_in_time_ = true;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -9,9 +9,10 @@ extern "C" {
 #include "backends/worker/media/damage/av1_units.h"
 #include "backends/worker/media/damage/header_bits.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
+using damage::HeaderBits;
 using Bytes = std::span<const uint8_t>;
 
 HeaderBits BitsFrom(Bytes packet, size_t byte) {
@@ -26,12 +27,13 @@ bool IsAv1Key(Bytes packet) {
   bool reduced = false;
   bool met = false;
   bool key = false;
-  ForEachAv1Unit(packet, [&](uint32_t type, Bytes payload) {
+  damage::ForEachAv1Unit(packet, [&](uint32_t type, Bytes payload) {
     HeaderBits bits(payload.data(), payload.size());
-    if (type == kAv1SequenceHeader) {
+    if (type == damage::kAv1SequenceHeader) {
       bits.Bits(4);  // profile, still picture
       reduced = bits.Bit() != 0;
-    } else if ((type == kAv1Frame || type == kAv1FrameHeader) && !met) {
+    } else if ((type == damage::kAv1Frame || type == damage::kAv1FrameHeader) &&
+               !met) {
       met = true;
       // The reduced header of a still picture has none of these flags.
       const bool shows_existing = bits.Bit() != 0;
@@ -162,4 +164,4 @@ bool IsIntraByItsBits(int codec, Bytes packet) {
   }
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

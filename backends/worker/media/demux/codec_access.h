@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 // The packets of a codec at which a new decoder may begin. The decoder has the
 // stream's extradata, and its pictures must equal the pictures of a decoder
@@ -30,4 +30,4 @@ bool FlushSuffices(int codec);
 // no picture from this one on refers to an earlier picture.
 bool IsIntraByItsBits(int codec, std::span<const uint8_t> packet_untrusted);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -12,7 +12,7 @@ extern "C" {
 
 #include "backends/worker/media/demux/container_names.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 // The most chunks that are read. Real files have few at the top level and few
@@ -122,4 +122,4 @@ DeclaredLength ReadDeclaredLength(std::string_view container, MediaBytes bytes,
   return {};
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -6,7 +6,7 @@
 
 #include "backends/worker/media/demux/media_bytes.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 // The length of a file according to its own header. If the file is shorter, it
 // was cut off. libavformat reports other signs of a cut (the packet lists of
@@ -29,4 +29,4 @@ struct DeclaredLength {
 DeclaredLength ReadDeclaredLength(std::string_view container, MediaBytes bytes,
                                   int64_t size);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -8,7 +8,7 @@
 
 #include "backends/worker/media/testing/memory_bytes.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 std::string Bytes(const std::vector<int>& values) {
@@ -73,4 +73,4 @@ TEST(DeclaredLength, OtherContainersTellNothing) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

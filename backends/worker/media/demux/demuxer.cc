@@ -16,7 +16,7 @@ extern "C" {
 #include "ipc/limit_name.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 ipc::Expected<std::unique_ptr<Demuxer>> Demuxer::Open(
     MediaBytes bytes, int64_t size, std::string_view name_hint,
@@ -80,8 +80,8 @@ ipc::Expected<void> Demuxer::OpenInput() {
   return {};
 }
 
-std::unique_ptr<PacketInspector> Demuxer::MakeInspector() const {
-  return PacketInspector::Create(*stream_->codecpar);
+std::unique_ptr<damage::PacketInspector> Demuxer::MakeInspector() const {
+  return damage::PacketInspector::Create(*stream_->codecpar);
 }
 
 AccessPoints Demuxer::MakeAccessPoints() const {
@@ -166,4 +166,4 @@ bool Demuxer::disposable() const {
   return (av_packet_->flags & AV_PKT_FLAG_DISPOSABLE) != 0;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

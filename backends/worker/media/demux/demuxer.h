@@ -22,10 +22,13 @@ struct AVFormatContext;
 struct AVPacket;
 struct AVStream;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::damage {
+class PacketInspector;
+}  // namespace bulkhead::worker::damage
+
+namespace bulkhead::worker::demux {
 
 class MediaFile;
-class PacketInspector;
 
 // The application's limits on reading a file.
 struct DemuxerLimits {
@@ -66,7 +69,7 @@ class Demuxer {
   }
 
   // Returns a new inspector for the packets of this stream.
-  std::unique_ptr<PacketInspector> MakeInspector() const;
+  std::unique_ptr<damage::PacketInspector> MakeInspector() const;
   // Returns a new finder of this stream's points of access.
   AccessPoints MakeAccessPoints() const;
 
@@ -194,4 +197,4 @@ class Demuxer {
   std::vector<bulkhead_side_data> packet_side_data_;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

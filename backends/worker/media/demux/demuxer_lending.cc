@@ -12,7 +12,7 @@ extern "C" {
 #include "backends/worker/media/demux/media_file.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 std::unique_ptr<Demuxer> Demuxer::Lend() {
   // Other containers than MP4 add to their index while they are read. A file
@@ -67,4 +67,4 @@ ipc::Expected<void> Demuxer::Return() {
   return {};
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

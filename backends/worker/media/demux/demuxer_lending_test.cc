@@ -11,7 +11,7 @@
 #include "backends/worker/media/demux/index_scan.h"
 #include "backends/worker/media/testing/ffmpeg_reference.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 using Packet = std::tuple<int64_t, int64_t, int64_t, uint32_t, int64_t,
@@ -153,4 +153,4 @@ TEST(DemuxerLendingOfOthers, FilesOfOtherContainersAreNotLent) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

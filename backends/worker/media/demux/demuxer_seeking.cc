@@ -14,7 +14,7 @@ extern "C" {
 #include "backends/worker/media/demux/media_file.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 // The most attempts of a seek, each twice as far before the target as the one
@@ -113,4 +113,4 @@ ipc::Expected<void> Demuxer::SeekToBeginning() {
   return OpenInput();
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -13,7 +13,7 @@
 #include "backends/worker/media/demux/index_scan.h"
 #include "backends/worker/media/testing/ffmpeg_reference.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 std::string FileOf(const std::string& name, const std::string& content) {
@@ -166,4 +166,4 @@ TEST_F(ClipDemuxer, AfterASeekTheFramesAreThoseOfAPlayFromTheBeginning) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -8,7 +8,7 @@ extern "C" {
 #include <libavformat/avformat.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 const int32_t* DisplayMatrixOf(const AVStream& stream) {
   size_t bytes = 0;
@@ -35,4 +35,4 @@ Display DisplayOf(const AVStream& stream) {
   return display;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -8,7 +8,7 @@
 
 struct AVStream;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 // The size, orientation and aspect of displayed pictures, as the header of a
 // video stream declares them.
@@ -27,4 +27,4 @@ Display DisplayOf(const AVStream& stream);
 // stream has none.
 const int32_t* DisplayMatrixOf(const AVStream& stream);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -13,7 +13,7 @@
 #include "backends/worker/media/demux/demuxer.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 static_assert(ipc::kNoTimestamp == BULKHEAD_NO_TIMESTAMP);
 
@@ -198,4 +198,4 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
   return chunk.PassRest();
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -8,7 +8,7 @@
 #include "ipc/error.h"
 #include "ipc/index_entry.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 class Demuxer;
 
@@ -34,4 +34,4 @@ inline constexpr uint64_t kMostIndexEntries = uint64_t{16} << 20;
 ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
                               const IndexSink& sink);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -5,7 +5,7 @@ extern "C" {
 #include <libavcodec/packet.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 // Before its first picture a decoder takes one packet, one for each of up to 16
@@ -45,4 +45,4 @@ bool KeptPackets::TakeNext(AVPacket* packet) {
   return true;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

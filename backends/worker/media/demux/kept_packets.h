@@ -8,7 +8,7 @@
 
 struct AVPacket;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 // Keeps the packets that were read from a stream since its beginning, as long
 // as they are few. With them, the stream can be read from its beginning again
@@ -45,4 +45,4 @@ class KeptPackets {
   bool has_all_ = true;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 ssize_t MediaBytes::ReadAt(int64_t offset, std::span<uint8_t> out) const {
   size_t got = 0;
@@ -27,4 +27,4 @@ ssize_t MediaBytes::ReadAt(int64_t offset, std::span<uint8_t> out) const {
   return static_cast<ssize_t>(got);
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

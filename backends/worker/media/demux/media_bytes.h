@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 // Provides the bytes of a media file for which there is no descriptor.
 class ByteServer {
@@ -37,4 +37,4 @@ class MediaBytes {
   ByteServer* server_ = nullptr;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -24,7 +24,7 @@ extern "C" {
 #include "ipc/limit_name.h"
 #include "ipc/try.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 // The most times that a demuxer may answer EAGAIN in a row. A hostile file can
@@ -285,4 +285,4 @@ ipc::Error MediaFile::OpenFailure(int av_error) {
               says + ")"};
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

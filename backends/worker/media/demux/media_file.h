@@ -17,7 +17,7 @@ struct AVIOContext;
 struct AVPacket;
 struct AVStream;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 class MediaSource;
 
@@ -141,4 +141,4 @@ class MediaFile {
 // Returns libav's text for one of its error numbers.
 std::string AvErrorText(int av_error);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -19,7 +19,7 @@ extern "C" {
 #include "ipc/error.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 // libavcodec's parser of H.264 logs this for each part of a stream's header.
@@ -63,4 +63,4 @@ TEST(MediaFile, AStreamThatAppearsAmongPacketsIsRefusedBeforeItIsParsed) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -12,7 +12,7 @@ extern "C" {
 #include <libavutil/mem.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 // The buffer size of libavformat's own file protocol. Another size could change
@@ -148,4 +148,4 @@ int64_t MediaSource::Seek(void* self, int64_t offset, int whence) {
   return target;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

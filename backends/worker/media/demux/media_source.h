@@ -14,7 +14,7 @@
 
 struct AVIOContext;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 // Passes the bytes of one media file to libavformat.
 //
@@ -80,4 +80,4 @@ class MediaSource {
   AVIOContext* context_ = nullptr;
 };
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -16,7 +16,7 @@ extern "C" {
 
 #include "backends/worker/media/demux/media_bytes.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 constexpr int kSize = 100'000;
@@ -100,4 +100,4 @@ TEST_F(HidingSource, AFileThatWasCutMeanwhileCannotBeMended) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -14,7 +14,7 @@ extern "C" {
 #include "backends/worker/media/demux/declared_length.h"
 #include "backends/worker/media/demux/media_file.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 // The bytes before the contents of each chunk of AVI.
@@ -122,4 +122,4 @@ MissingEnd FindMissingEnd(const MediaFile& file, AVStream& stream,
   return missing;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -9,7 +9,7 @@
 
 struct AVStream;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 class MediaFile;
 
@@ -58,4 +58,4 @@ MissingEnd FindMissingEnd(const MediaFile& file, AVStream& stream,
                           MediaBytes bytes, int64_t size,
                           const LastPacket& last);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

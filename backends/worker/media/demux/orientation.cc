@@ -7,7 +7,7 @@ extern "C" {
 #include <libavutil/display.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 Orientation OrientationFromDisplayMatrix(const int32_t* matrix_untrusted) {
   Orientation orientation;
@@ -45,4 +45,4 @@ Orientation OrientationFromDisplayMatrix(const int32_t* matrix_untrusted) {
   return orientation;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

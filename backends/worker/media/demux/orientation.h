@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 // The way to turn a decoded picture before display. Like the ffmpeg command, it
 // turns a picture by either a transposition (rows become columns) or flips.
@@ -35,4 +35,4 @@ struct Orientation {
 // (ffmpeg would resample it with black corners).
 Orientation OrientationFromDisplayMatrix(const int32_t* matrix_untrusted);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

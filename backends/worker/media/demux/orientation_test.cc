@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 Orientation Of(int a, int b, int c, int d) {
@@ -62,4 +62,4 @@ TEST(Orientation, SingularAndOddMatricesTurnNothing) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

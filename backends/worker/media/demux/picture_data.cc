@@ -13,7 +13,7 @@ extern "C" {
 #include <libavformat/avformat.h>
 }
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 // The most units that are read, since each costs a read. A picture with many
@@ -184,4 +184,4 @@ std::optional<PacketPlace> PlaceInBlock(const AVPacket& packet,
       packet.stream_index, packet.pos, {begin, begin + packet.size}};
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

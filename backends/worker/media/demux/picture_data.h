@@ -11,7 +11,7 @@
 struct AVFormatContext;
 struct AVPacket;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 // The place of a packet's bytes in a file.
 struct PacketPlace {
@@ -56,4 +56,4 @@ std::vector<PacketPlace> PlacesInTables(AVFormatContext& format);
 std::optional<PacketPlace> PlaceInBlock(const AVPacket& packet,
                                         MediaBytes bytes);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

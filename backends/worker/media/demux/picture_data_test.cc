@@ -26,7 +26,7 @@ extern "C" {
 #include "backends/worker/media/testing/ffmpeg_reference.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 // Everything that libavformat says of a file, as lines of text.
@@ -378,4 +378,4 @@ TEST(PictureData, SharedFilesTellTheSame) {
 }
 
 }  // namespace
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -11,7 +11,7 @@ extern "C" {
 
 #include "backends/worker/media/demux/media_file.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 bool IsCover(const AVStream& stream) {
@@ -102,4 +102,4 @@ ipc::Expected<int> ChooseStream(const MediaFile& file, StreamKind kind,
                        " streams: " + candidates);
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -5,7 +5,7 @@
 
 #include "ipc/error.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 class MediaFile;
 
@@ -27,4 +27,4 @@ inline constexpr int32_t kBestStream = -2;   // av_find_best_stream chooses
 ipc::Expected<int> ChooseStream(const MediaFile& file, StreamKind kind,
                                 int32_t wanted);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

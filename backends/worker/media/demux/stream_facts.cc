@@ -11,7 +11,7 @@ extern "C" {
 
 #include "backends/worker/media/demux/display.h"
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 namespace {
 
 bulkhead_rational FromAv(AVRational value) { return {value.num, value.den}; }
@@ -57,4 +57,4 @@ StreamFacts StreamFactsOf(const AVFormatContext& format,
   return facts;
 }
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

@@ -10,7 +10,7 @@
 struct AVFormatContext;
 struct AVStream;
 
-namespace bulkhead::worker {
+namespace bulkhead::worker::demux {
 
 // Properties of one stream that the container declares. The worker sends them
 // to the host in the schema's Opened or OpenedAudio. The file is hostile, so
@@ -54,4 +54,4 @@ struct StreamFacts {
 StreamFacts StreamFactsOf(const AVFormatContext& format,
                           const AVStream& stream);
 
-}  // namespace bulkhead::worker
+}  // namespace bulkhead::worker::demux

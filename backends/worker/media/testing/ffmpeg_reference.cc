@@ -27,6 +27,9 @@ extern "C" {
 namespace bulkhead::worker {
 namespace {
 
+using decode::Decoder;
+using demux::Demuxer;
+
 constexpr uint32_t kSlots = 3;
 // The slots for native pictures. Decoders hold some as references.
 constexpr uint32_t kNativeSlots = 16;
@@ -61,7 +64,7 @@ std::string HashOf(const std::vector<uint8_t>& bytes) {
   return reinterpret_cast<const char*>(text);
 }
 
-std::string HashOf(const DeliveredFrame& frame, bool floats) {
+std::string HashOf(const convert::DeliveredFrame& frame, bool floats) {
   std::vector<uint8_t> bytes;
   bytes.reserve(frame.geometry.bytes);
   for (uint32_t i = 0; i < frame.geometry.plane_count; ++i) {
@@ -91,7 +94,7 @@ struct Free {
 // grants its slot again one frame later.
 class Player {
  public:
-  Player(Demuxer& demuxer, const OutputFormat& format)
+  Player(Demuxer& demuxer, const convert::OutputFormat& format)
       : demuxer_(demuxer),
         slots_(format.native ? kNativeSlots : kSlots),
         buffers_(size_t{1} << 30),
@@ -116,7 +119,7 @@ class Player {
 
  private:
   ipc::Expected<void> Loop(Decoder& decoder, int64_t not_before) {
-    DecodedFrame frame;
+    decode::DecodedFrame frame;
     for (;;) {
       IPC_ASSIGN_OR_RETURN(const auto received, decoder.ReceiveFrame(&frame));
       switch (received) {
@@ -148,21 +151,22 @@ class Player {
     return {};
   }
 
-  std::shared_ptr<SlotPool> MakePool(size_t slot_bytes) {
+  std::shared_ptr<decode::SlotPool> MakePool(size_t slot_bytes) {
     memory_.emplace_back(
         static_cast<uint8_t*>(std::aligned_alloc(4096, slot_bytes * slots_)));
-    return std::make_shared<SlotPool>(memory_.back().get(), slots_, slot_bytes);
+    return std::make_shared<decode::SlotPool>(memory_.back().get(), slots_,
+                                              slot_bytes);
   }
 
   void GrantAll() {
     for (uint32_t slot = 0; slot < slots_; ++slot) delivery_->Grant(slot, 1);
   }
 
-  ipc::Expected<void> Show(DecodedFrame& frame) {
+  ipc::Expected<void> Show(decode::DecodedFrame& frame) {
     if (delivery_ == nullptr) {
       IPC_ASSIGN_OR_RETURN(const auto shape, converter_.Prepare(*frame));
       floats_ = shape.element == ipc::ElementType::kFloat32;
-      delivery_ = std::make_unique<FrameDelivery>(
+      delivery_ = std::make_unique<convert::FrameDelivery>(
           MakePool(shape.geometry.bytes), buffers_, converter_);
       GrantAll();
     }
@@ -191,10 +195,10 @@ class Player {
   const uint32_t slots_;
   bool floats_ = false;
   std::vector<std::unique_ptr<uint8_t, Free>> memory_;  // of the pools
-  BufferProvider buffers_;
-  OutputConverter converter_;
-  std::unique_ptr<FrameDelivery> delivery_;
-  std::optional<DeliveredFrame> last_;
+  decode::BufferProvider buffers_;
+  convert::OutputConverter converter_;
+  std::unique_ptr<convert::FrameDelivery> delivery_;
+  std::optional<convert::DeliveredFrame> last_;
   Decoding result_;
 };
 
@@ -254,7 +258,7 @@ std::vector<float> FfmpegSamples(const std::string& path,
 
 ipc::Expected<std::unique_ptr<Demuxer>> OpenFile(const std::string& path,
                                                  int32_t stream_index,
-                                                 StreamKind kind) {
+                                                 demux::StreamKind kind) {
   ipc::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (!fd || fstat(fd.get(), &status) != 0) {
@@ -268,13 +272,13 @@ ipc::Expected<std::unique_ptr<Demuxer>> OpenFile(const std::string& path,
 }
 
 ipc::Expected<Decoding> DecodeOnward(Demuxer& demuxer, int64_t not_before,
-                                     const OutputFormat& format) {
+                                     const convert::OutputFormat& format) {
   return Player(demuxer, format).Play(not_before);
 }
 
 ipc::Expected<Decoding> DecodeFile(const std::string& path,
                                    int32_t stream_index,
-                                   const OutputFormat& format) {
+                                   const convert::OutputFormat& format) {
   IPC_ASSIGN_OR_RETURN(const auto demuxer, OpenFile(path, stream_index));
   return DecodeOnward(*demuxer, INT64_MIN, format);
 }

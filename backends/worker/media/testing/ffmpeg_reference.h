@@ -45,17 +45,18 @@ struct Decoding {
 // a number is an error.
 ipc::Expected<Decoding> DecodeFile(const std::string& path,
                                    int32_t stream_index,
-                                   const OutputFormat& format = {});
+                                   const convert::OutputFormat& format = {});
 
 // Decodes from the demuxer's position, and returns the frames at or after
 // `not_before`.
-ipc::Expected<Decoding> DecodeOnward(Demuxer& demuxer, int64_t not_before,
-                                     const OutputFormat& format = {});
+ipc::Expected<Decoding> DecodeOnward(demux::Demuxer& demuxer,
+                                     int64_t not_before,
+                                     const convert::OutputFormat& format = {});
 
 // Opens a demuxer for a file. The file stays open until the process ends.
-ipc::Expected<std::unique_ptr<Demuxer>> OpenFile(
+ipc::Expected<std::unique_ptr<demux::Demuxer>> OpenFile(
     const std::string& path, int32_t stream_index,
-    StreamKind kind = StreamKind::kVideo);
+    demux::StreamKind kind = demux::StreamKind::kVideo);
 
 // Returns the samples of the first audio stream as `ffmpeg -f f32le` writes
 // them, with one decoding thread and further `options` (" -ar 48000").

@@ -12,7 +12,7 @@
 namespace bulkhead::worker {
 
 // Serves the bytes of a file from memory, for tests.
-class MemoryBytes final : public ByteServer {
+class MemoryBytes final : public demux::ByteServer {
  public:
   explicit MemoryBytes(std::string bytes) : bytes_(std::move(bytes)) {}
 
