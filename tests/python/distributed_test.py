@@ -98,6 +98,15 @@ class InterpreterLock(unittest.TestCase):
         inputs = [f"media/{number}.mp4" for number in range(100_000)]
         self.assert_lets_others_run(lambda: _core.plan_outputs(inputs, "media", "png"))
 
+    def test_is_free_while_a_file_is_decoded(self):
+        host = bulkhead.Host().core()
+        with tempfile.TemporaryDirectory() as root:
+            batch = _core.Batch(root, "{}")
+            attempt = batch.begin((clip(), "clip"), clip(), "framemd5", "{}", True)
+            options = (_core.VideoOptions(), "framemd5", "", "")
+            self.assert_lets_others_run(lambda: attempt.decode_video(host, *options))
+            self.assertIn("clip", os.listdir(root))
+
     def test_is_free_while_what_is_not_finished_is_removed(self):
         with tempfile.TemporaryDirectory() as root:
             batch = _core.Batch(root, "{}")
@@ -191,12 +200,7 @@ class Files(ClusterCase):
             name = f"clip.mp4.png/{number:06}.png"
             picture = VideoDecoder(self.root / "out" / name)[0]
             self.assertEqual(support.pixels(picture), reference(clip())[number])
-        here, there = tree_of(self.root / "out"), tree_of(self.root / "command")
-        sizes = rb'"output_bytes":[0-9]+'
-        for tree in (here, there):
-            tree["manifest.jsonl"] = re.sub(sizes, b"", tree["manifest.jsonl"])
-        self.assertEqual(here["manifest.jsonl"], there["manifest.jsonl"])
-        self.assertEqual(here.keys(), there.keys())
+        self.assertEqual(tree_of(self.root / "out"), tree_of(self.root / "command"))
 
     def test_as_arrays(self):
         import numpy

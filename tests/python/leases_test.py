@@ -367,48 +367,17 @@ def address(lease):
     return numpy.asarray(lease).ctypes.data
 
 
-class Rows(unittest.TestCase):
-    """What the writers of a batch read: rows in the slot, without a mapping of their own."""
-
-    def open(self, output_format=_core.OutputFormat.rgb):
-        options = _core.VideoOptions()
-        options.output_format = output_format
-        self.path = clip("rows.mp4", size="80x48")  # 80 pixels have padding after them.
-        return bulkhead.Host().core().open_video(
-            _core.Source.from_path(os.fsencode(self.path)), options
-        )
-
-    def test_outlive_all_they_came_from(self):
-        views = []
-        stream = self.open()
-        for _ in range(3):
-            rows = stream.next(True).rows()
-            views.append((memoryview(rows)[rows.stride :][: rows.row_bytes], memoryview(rows)))
-        self.assertEqual(rows.row_bytes, 3 * 80)
-        self.assertGreater(rows.stride, rows.row_bytes)
-        del stream, rows
-        expected = reference(self.path, 80, 48)
-        for frame, (second, whole) in zip(expected, views):
-            self.assertEqual(second, bytes(frame)[240:480])
-            self.assertEqual(whole[:240], bytes(frame)[:240])
-            self.assertTrue(whole.readonly)
-
-    def test_are_taken_once(self):
-        stream = self.open()
-        for first, second in itertools.product(("rows", "lease"), repeat=2):
-            picture = stream.next(True)
-            arguments = {"rows": (), "lease": (False,)}
-            taken = getattr(picture, first)(*arguments[first])
-            with self.assertRaisesRegex(RuntimeError, "were taken"):
-                getattr(picture, second)(*arguments[second])
-            del taken
+class Pictures(unittest.TestCase):
+    def test_give_their_pixels_once(self):
+        source = _core.Source.from_path(os.fsencode(clip()))
+        stream = bulkhead.Host().core().open_video(source, _core.VideoOptions())
+        picture = stream.next(True)
+        lease = picture.lease(False)
+        with self.assertRaisesRegex(RuntimeError, "were taken"):
+            picture.lease(False)
+        del lease
         with self.assertRaisesRegex(RuntimeError, "another form"):
-            stream.next(False).rows()
-
-    def test_are_of_rgb(self):
-        picture = self.open(_core.OutputFormat.native).next(True)
-        with self.assertRaisesRegex(bulkhead.InvalidArgumentError, "planes of yuv420p"):
-            picture.rows()
+            stream.next(False).lease(False)
 
 
 class Threads(unittest.TestCase):

@@ -17,6 +17,7 @@ import unittest
 
 import support
 import bulkhead
+from bulkhead import _core
 from bulkhead.decoders import AudioDecoder, VideoDecoder
 from support import clip, on_each_device, pixels, reference
 
@@ -90,15 +91,16 @@ class Chaos(unittest.TestCase):
             entry.chmod(0o755)
         cls.path = str(path)
 
+    def host(self, seconds):
+        deadlines = dict.fromkeys(("frame", "open", "seek", "scan"), seconds)
+        return bulkhead.Host(plugin_path=[self.path], autoload=True, deadlines=deadlines)
+
     def open(self, faults, seconds):
         """Opens the clip with deadlines of so many seconds, on a Host of its own, so
         that nothing is known of earlier faults."""
-        deadlines = dict.fromkeys(("frame", "open", "seek", "scan"), seconds)
+        options = {"faults": faults}
         return VideoDecoder(
-            clip(),
-            device="chaos",
-            host=bulkhead.Host(plugin_path=[self.path], autoload=True, deadlines=deadlines),
-            backend_options={"faults": faults},
+            clip(), device="chaos", host=self.host(seconds), backend_options=options
         )
 
     def test_faults_are_exceptions(self):
@@ -204,6 +206,26 @@ class Chaos(unittest.TestCase):
         # It is usable, and no other call is cancelled.
         self.assertEqual([pixels(data) for data in decoder], reference(clip()))
         self.assertEqual(decoder.recovery.restarts, 0)
+
+    def test_interrupt_ends_an_attempt_of_a_batch(self):
+        host = self.host(seconds=600)
+        options = _core.VideoOptions()
+        options.device = "chaos"
+        options.backend_options = [("faults", "at=packet:30 do=hang")]
+        root = os.path.join(support.clip_directory(), "interrupted")
+        batch = _core.Batch(root, "{}")
+        attempt = batch.begin((clip(), "clip"), clip(), "framemd5", "{}", True)
+
+        def interrupt():
+            support.await_hang(host.supervisor_pid)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with self.assertRaises(KeyboardInterrupt):
+            attempt.decode_video(host.core(), options, "framemd5", "", "")
+        thread.join()
+        self.assertEqual(os.listdir(root), [".batch"])
 
     def test_interrupts_in_quick_succession_end_their_calls_only(self):
         decoder = VideoDecoder(clip())

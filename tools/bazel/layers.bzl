@@ -23,6 +23,8 @@ APPLICATION = [
     "core/application/session",
     "core/application/operators",
     "core/application/api",
+    "core/application/writers",
+    "core/application/decoding",
     "core/application/batch",
     "core/python",
 ]

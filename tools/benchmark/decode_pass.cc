@@ -31,7 +31,7 @@ Result<Pass> DecodeByBulkhead(Host& host, const std::string& clip,
     Result<std::optional<Frame>> frame = video->Next();
     if (!frame) return frame.error();
     if (!*frame) return consumer.Finish();
-    consumer.Take(cli::PictureOf(**frame));
+    consumer.Take(writers::PictureOf(**frame));
   }
 }
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "tools/cli/writers/null_writer.h"
-#include "tools/cli/writers/picture.h"
+#include "core/application/writers/null_writer.h"
+#include "core/application/writers/picture.h"
 
 namespace bulkhead::benchmark {
 
@@ -28,7 +28,7 @@ struct Pass {
 // frames would, and measures the time since its own construction.
 class Consumer {
  public:
-  void Take(const cli::Picture& picture) {
+  void Take(const writers::Picture& picture) {
     (void)reader_.Write(picture);
     ++frames_;
   }
@@ -41,7 +41,7 @@ class Consumer {
   using Clock = std::chrono::steady_clock;
 
   const Clock::time_point start_ = Clock::now();
-  cli::NullWriter reader_;
+  writers::NullWriter reader_;
   uint64_t frames_ = 0;
 };
 

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "core/application/writers/null_writer.h"
+#include "core/application/writers/picture.h"
 #include "tools/benchmark/codec_clip.h"
 #include "tools/benchmark/growth.h"
 #include "tools/benchmark/in_process_decoder.h"
 #include "tools/benchmark/processes.h"
 #include "tools/benchmark/stopwatch.h"
 #include "tools/cli/terminal.h"
-#include "tools/cli/writers/null_writer.h"
-#include "tools/cli/writers/picture.h"
 
 namespace bulkhead::benchmark {
 namespace {
@@ -36,7 +36,7 @@ Result<Step> MeasureBulkhead(Host& host, const std::string& clip,
                              const std::vector<int64_t>& places,
                              std::vector<int64_t>& timestamps) {
   Step step;
-  cli::NullWriter reader;
+  writers::NullWriter reader;
   const Result<double> before = MegabytesOf(host);
   if (!before) return before.error();
   Clock::time_point start = Clock::now();
@@ -45,7 +45,7 @@ Result<Step> MeasureBulkhead(Host& host, const std::string& clip,
   {
     const Result<Frame> first = video->FrameAt(0);
     if (!first) return first.error();
-    (void)reader.Write(cli::PictureOf(*first));
+    (void)reader.Write(writers::PictureOf(*first));
   }
   step.open_ms = MillisecondsSince(start);
   const Result<double> opened = MegabytesOf(host);
@@ -55,7 +55,7 @@ Result<Step> MeasureBulkhead(Host& host, const std::string& clip,
   for (const int64_t place : places) {
     const Result<Frame> frame = video->FrameAt(place);
     if (!frame) return frame.error();
-    (void)reader.Write(cli::PictureOf(*frame));
+    (void)reader.Write(writers::PictureOf(*frame));
     timestamps.push_back(frame->pts().value_or(0));
   }
   step.random_ms = MillisecondsSince(start) / static_cast<double>(kPlaces);
@@ -67,7 +67,7 @@ Result<Step> MeasureBulkhead(Host& host, const std::string& clip,
 Result<Step> MeasureInProcess(const Host& host, const std::string& clip,
                               const std::vector<int64_t>& timestamps) {
   Step step;
-  cli::NullWriter reader;
+  writers::NullWriter reader;
   const Result<double> before = MegabytesOf(host);
   if (!before) return before.error();
   Clock::time_point start = Clock::now();

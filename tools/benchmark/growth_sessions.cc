@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "core/application/writers/null_writer.h"
+#include "core/application/writers/picture.h"
 #include "tools/benchmark/codec_clip.h"
 #include "tools/benchmark/growth.h"
 #include "tools/benchmark/in_process_decoder.h"
 #include "tools/benchmark/processes.h"
 #include "tools/benchmark/stopwatch.h"
 #include "tools/cli/terminal.h"
-#include "tools/cli/writers/null_writer.h"
-#include "tools/cli/writers/picture.h"
 
 namespace bulkhead::benchmark {
 namespace {
@@ -53,13 +53,13 @@ class BulkheadStreams : public Streams {
   Status Next(size_t i) override {
     const Result<Frame> frame = NextFrame(videos_[i]);
     if (!frame) return frame.error();
-    return reader_.Write(cli::PictureOf(*frame));
+    return reader_.Write(writers::PictureOf(*frame));
   }
 
  private:
   Host& host_;
   std::vector<VideoDecoder> videos_;
-  cli::NullWriter reader_;
+  writers::NullWriter reader_;
 };
 
 class InProcessStreams : public Streams {
@@ -78,7 +78,7 @@ class InProcessStreams : public Streams {
 
  private:
   std::vector<std::unique_ptr<InProcessDecoder>> decoders_;
-  cli::NullWriter reader_;
+  writers::NullWriter reader_;
 };
 
 // The figures of one decoder in one round.

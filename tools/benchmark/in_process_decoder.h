@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/writers/picture.h"
+#include "core/application/writers/picture.h"
 
 struct AVCodecContext;
 struct AVFormatContext;
@@ -47,7 +47,7 @@ class InProcessDecoder {
   Status DecodeAt(int64_t pts);
 
   // The last decoded picture, valid until the next call.
-  const cli::Picture& picture() const { return picture_; }
+  const writers::Picture& picture() const { return picture_; }
 
  private:
   InProcessDecoder() = default;
@@ -78,7 +78,7 @@ class InProcessDecoder {
   bool draining_ = false;
   std::vector<std::byte> memory_;
   std::byte* pixels_ = nullptr;  // The first aligned byte of memory_.
-  cli::Picture picture_;
+  writers::Picture picture_;
 };
 
 }  // namespace bulkhead::benchmark

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "core/application/writers/null_writer.h"
+#include "core/application/writers/picture.h"
 #include "tools/benchmark/codec_clip.h"
 #include "tools/benchmark/command_line.h"
 #include "tools/benchmark/in_process_decoder.h"
@@ -22,8 +24,6 @@
 #include "tools/benchmark/table.h"
 #include "tools/cli/libexec.h"
 #include "tools/cli/terminal.h"
-#include "tools/cli/writers/null_writer.h"
-#include "tools/cli/writers/picture.h"
 
 namespace bulkhead::benchmark {
 namespace {
@@ -46,19 +46,19 @@ struct Options {
 
 // Returns the milliseconds to open a stream, index it and get a first frame.
 Result<double> OpenByBulkhead(Host& host, const std::string& clip) {
-  cli::NullWriter reader;
+  writers::NullWriter reader;
   const Clock::time_point start = Clock::now();
   Result<VideoDecoder> video = host.OpenVideo(clip);
   if (!video) return video.error();
   const Result<Frame> frame = video->FrameAt(0);
   if (!frame) return frame.error();
-  (void)reader.Write(cli::PictureOf(*frame));
+  (void)reader.Write(writers::PictureOf(*frame));
   return MillisecondsSince(start);
 }
 
 // Measures the same with libav in this process. Reads all packets as an index.
 Result<double> OpenInProcess(const std::string& clip) {
-  cli::NullWriter reader;
+  writers::NullWriter reader;
   const Clock::time_point start = Clock::now();
   const auto decoder = InProcessDecoder::Open(clip);
   if (!decoder) return decoder.error();

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "core/application/writers/null_writer.h"
+#include "core/application/writers/picture.h"
 #include "tools/benchmark/clip_bench.h"
 #include "tools/benchmark/command_line.h"
 #include "tools/benchmark/in_process_decoder.h"
@@ -16,8 +18,6 @@
 #include "tools/benchmark/series.h"
 #include "tools/benchmark/stopwatch.h"
 #include "tools/cli/terminal.h"
-#include "tools/cli/writers/null_writer.h"
-#include "tools/cli/writers/picture.h"
 
 namespace bulkhead::benchmark {
 namespace {
@@ -68,7 +68,7 @@ class Ours {
       if (!frame) return frame.error();
       if (!*frame) break;
       timestamps_.push_back((*frame)->pts().value_or(0));
-      (void)reader_.Write(cli::PictureOf(**frame));
+      (void)reader_.Write(writers::PictureOf(**frame));
     }
     return SequentialPass{MillisecondsSince(start) / 1e3, timestamps_.size()};
   }
@@ -95,7 +95,7 @@ class Ours {
     for (size_t i = 0; i < places.size(); ++i) {
       Result<Frame> frame = video->FrameAt(places[i]);
       if (!frame) return frame.error();
-      (void)reader_.Write(cli::PictureOf(*frame));
+      (void)reader_.Write(writers::PictureOf(*frame));
       pass.wrong += frame->pts() != timestamps_[places[i]];
       if (i == 0) {
         pass.open_ms = MillisecondsSince(start);
@@ -128,7 +128,7 @@ class Ours {
  private:
   Host& host_;
   const std::string clip_;
-  cli::NullWriter reader_;
+  writers::NullWriter reader_;
   std::vector<int64_t> timestamps_;  // Filled by the last Bulkhead().
 };
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/cli/writers/picture.h"
+#include "core/application/writers/picture.h"
 
 namespace bulkhead::benchmark {
 
@@ -28,7 +28,7 @@ class PipeReader {
 
   // Reads the next frame into picture(). Returns false at the end.
   Result<bool> Next();
-  const cli::Picture& picture() const { return picture_; }
+  const writers::Picture& picture() const { return picture_; }
 
  private:
   PipeReader(pid_t pid, int pipe, uint32_t width, uint32_t height);
@@ -36,7 +36,7 @@ class PipeReader {
   const pid_t pid_;
   const int pipe_;
   std::vector<std::byte> pixels_;
-  cli::Picture picture_;
+  writers::Picture picture_;
 };
 
 }  // namespace bulkhead::benchmark

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/cli/output.h"
+#include "core/application/writers/output.h"
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli {
@@ -156,7 +156,7 @@ Json FactsOf(const SandboxReport& report) {
 Json PidFact(int pid) { return pid > 0 ? Json(pid) : Json(); }
 
 int PrintFacts(const Json& facts) {
-  Result<std::unique_ptr<Output>> output = Output::Open("-");
+  Result<std::unique_ptr<writers::Output>> output = writers::Output::Open("-");
   if (!output) return Fail(output.error());
   const std::string text =
       facts.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/batch/attempt.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
+
+#include "core/application/decoding/decode_audio.h"
+#include "core/application/decoding/decode_file.h"
+#include "core/application/writers/output_pattern.h"
 
 namespace bulkhead::batch {
 namespace {
@@ -30,7 +36,7 @@ Attempt::Attempt(const Directory& directory, const Records& records,
 std::optional<Verdict> Attempt::Begin(const std::function<bool()>& stopped) {
   stamp_ = StampOf(path_);
   if (Status status = CheckNames(item_, recipe_.suffix); !status.ok()) {
-    Outcome outcome{.status = std::move(status)};
+    decoding::Outcome outcome{.status = std::move(status)};
     if (recipe_.has_frames) outcome.frames = 0;
     return Keep(MakeRecord(item_, item_.input, stamp_, std::nullopt, recipe_,
                            outcome, std::nullopt),
@@ -47,7 +53,35 @@ std::optional<Verdict> Attempt::Begin(const std::function<bool()>& stopped) {
   return Keep(*std::move(poison), true);
 }
 
-Verdict Attempt::Finish(const Outcome& outcome) {
+std::optional<Verdict> Attempt::Decode(Host& host, decoding::Job job) {
+  job.file = path_;
+  job.output = output();
+  if (job.format == "png") {
+    std::error_code error;
+    std::filesystem::remove_all(job.output, error);
+    if (!error) std::filesystem::create_directory(job.output, error);
+    if (error) {
+      return WithoutRecord(
+          Verdict::Kind::kEnd,
+          Status(Code::kInvalidArgument,
+                 "cannot create " + job.output + ": " + error.message()));
+    }
+    // Puts the directory before the number after parsing, since a percent sign
+    // in its name must not be read as the place of a number.
+    job.pattern = writers::OutputPattern::Parse("%06d.png").value();
+    bool before = true;
+    job.pattern.Rewrite([&](const std::string& part) {
+      return std::exchange(before, false) ? job.output + "/" : part;
+    });
+  }
+  const decoding::Outcome outcome =
+      job.audio ? decoding::DecodeAudio(host, Source(path_), job, nullptr)
+                : decoding::DecodeFile(host, Source(path_), job, nullptr);
+  if (outcome.status.code() == Code::kCancelled) return std::nullopt;
+  return Finish(outcome);
+}
+
+Verdict Attempt::Finish(const decoding::Outcome& outcome) {
   const Status& status = outcome.status;
   if (!(StampOf(path_) == stamp_)) {
     return WithoutRecord(
@@ -55,9 +89,12 @@ Verdict Attempt::Finish(const Outcome& outcome) {
         Status(Code::kInvalidArgument,
                TextOf(item_.input) + " was changed while it was decoded"));
   }
-  // If the message names the output, the output could not be written.
+  // If the message names the output or its directory, the output could not be
+  // written.
+  const std::string unfinished =
+      std::filesystem::path(output()).parent_path().string();
   if (status.code() == Code::kSandboxUnavailable ||
-      status.message().find(output()) != std::string::npos) {
+      status.message().find(unfinished) != std::string::npos) {
     return WithoutRecord(Verdict::Kind::kEnd, status);
   }
   if (IsLoss(status.code())) return WithoutRecord(Verdict::Kind::kLoss, status);

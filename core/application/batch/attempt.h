@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bulkhead/status.h>
+#include <bulkhead/host.h>
 
 #include <functional>
 #include <optional>
@@ -9,9 +9,10 @@
 
 #include "core/application/batch/content_hash.h"
 #include "core/application/batch/directory.h"
-#include "core/application/batch/outcome.h"
 #include "core/application/batch/plan.h"
 #include "core/application/batch/record.h"
+#include "core/application/decoding/job.h"
+#include "core/application/decoding/outcome.h"
 
 namespace bulkhead::batch {
 
@@ -36,14 +37,16 @@ struct Verdict {
   Status status;  // For kLoss and kEnd.
 };
 
-// One attempt to decode one input of a batch. The caller decodes; this class
-// does the work before and after. It checks whether the contents are known to
-// kill workers, names a temporary path for the output, publishes the output
+// One attempt to decode one input of a batch. Checks whether the contents are
+// known to kill workers, decodes to a temporary path, publishes the output
 // (moves it to its final path) and writes the record.
 //
 //     Attempt attempt(directory, records, recipe, item, item.input, "0");
 //     auto verdict = attempt.Begin([] { return false; });
-//     if (!verdict) verdict = attempt.Finish(Decode(attempt.output()));
+//     if (!verdict) verdict = attempt.Decode(host, job);
+//
+// A caller that makes the output itself, such as a user's function, calls
+// Finish() instead of Decode().
 //
 // Not thread-safe.
 class Attempt {
@@ -55,19 +58,23 @@ class Attempt {
           const Recipe& recipe, Item item, std::string path,
           std::string writer);
 
-  // Hashes the input. Returns nullopt if the caller must decode it and call
+  // Hashes the input. Returns nullopt if the caller must call Decode() or
   // Finish(). Returns a verdict if the input need not be decoded, because its
   // name is too long or its contents are known to kill workers. Stops reading
   // when `stopped` returns true; the caller then drops the attempt.
   std::optional<Verdict> Begin(const std::function<bool()>& stopped);
 
-  // Returns the path at which the caller creates the output, a file or a
-  // directory.
+  // Decodes the input as the job says, and calls Finish(). Sets the job's file,
+  // output and pattern. Returns nullopt if the job was cancelled; it may then
+  // be repeated.
+  std::optional<Verdict> Decode(Host& host, decoding::Job job);
+
+  // Returns the path at which the output is created, a file or a directory.
   std::string output() const { return directory_.Unfinished(writer_); }
 
   // If `outcome` is a result, publishes the output under its final name and
   // writes the record. Called once, after decoding.
-  Verdict Finish(const Outcome& outcome);
+  Verdict Finish(const decoding::Outcome& outcome);
 
  private:
   // Writes the record of a result and returns the verdict. Called after the

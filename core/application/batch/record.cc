@@ -179,7 +179,7 @@ Result<Record> MakersForRecords(Host& host, const std::string& device) {
 Record MakeRecord(const Item& item, const std::string& path,
                   const FileStamp& stamp,
                   const std::optional<std::string>& sha256,
-                  const Recipe& recipe, const Outcome& outcome,
+                  const Recipe& recipe, const decoding::Outcome& outcome,
                   const std::optional<uint64_t>& output_bytes) {
   Record record{{"input", TextOf(item.input)},
                 {"bytes", OrNull(stamp.bytes)},
@@ -202,13 +202,13 @@ Record MakeRecord(const Item& item, const std::string& path,
   record["frame_count_from_header"] = OrNull(outcome.frame_count_from_header);
   record["damage"] = Record::array();
   for (const DamagedRange& range : outcome.damage) {
-    record["damage"].push_back(FactsOf(range));
+    record["damage"].push_back(decoding::FactsOf(range));
   }
   for (const DamagedSamples& samples : outcome.damaged_samples) {
-    record["damage"].push_back(FactsOf(samples));
+    record["damage"].push_back(decoding::FactsOf(samples));
   }
-  record["restarts"] = outcome.restarts;
-  record["failover"] = FactsOf(outcome.failover);
+  record["restarts"] = outcome.recovery.restarts;
+  record["failover"] = decoding::FactsOf(outcome.recovery.failover);
   return AsWritten(record);
 }
 

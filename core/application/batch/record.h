@@ -10,8 +10,8 @@
 
 #include "core/application/batch/content_hash.h"
 #include "core/application/batch/directory.h"
-#include "core/application/batch/outcome.h"
 #include "core/application/batch/plan.h"
+#include "core/application/decoding/outcome.h"
 
 namespace bulkhead::batch {
 
@@ -36,7 +36,7 @@ struct Recipe {
   Record makers;           // From MakersForRecords().
   std::string suffix;      // The end of the outputs' names, without its dot.
   bool has_output = true;  // False if frames are decoded but not written.
-  bool has_frames = true;  // True if each Outcome has `frames`.
+  bool has_frames = true;  // True if each outcome has `frames`.
 };
 
 // Returns the record of an input that was decoded, or that failed because of
@@ -46,7 +46,7 @@ struct Recipe {
 Record MakeRecord(const Item& item, const std::string& path,
                   const FileStamp& stamp,
                   const std::optional<std::string>& sha256,
-                  const Recipe& recipe, const Outcome& outcome,
+                  const Recipe& recipe, const decoding::Outcome& outcome,
                   const std::optional<uint64_t>& output_bytes);
 
 // Returns kBadInput if the name of the item's record, which is longer than that

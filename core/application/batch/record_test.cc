@@ -55,7 +55,8 @@ TEST_F(Poison, OfSomebodyElseIsNotMadeLongByItsCopy) {
 
 TEST(MakeRecord, NamesTheInputAsTheUserDidHoweverOften) {
   const Recipe recipe{.makers = Record::object()};
-  const Outcome outcome{.status = Status(Code::kBadInput, "/b/a, /b/a: bad")};
+  const decoding::Outcome outcome{
+      .status = Status(Code::kBadInput, "/b/a, /b/a: bad")};
   const Record record = MakeRecord({"a", "a.png"}, "/b/a", {}, std::nullopt,
                                    recipe, outcome, std::nullopt);
   EXPECT_EQ(record.at("error").at("message"), "a, a: bad");

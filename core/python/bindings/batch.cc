@@ -14,10 +14,14 @@
 #include "core/application/batch/plan.h"
 #include "core/application/batch/record.h"
 #include "core/application/batch/summary.h"
+#include "core/application/decoding/job.h"
+#include "core/application/decoding/outcome.h"
+#include "core/application/decoding/selection.h"
 #include "core/python/bindings/definitions.h"
 #include "core/python/bindings/errors.h"
 #include "core/python/bindings/gil.h"
 #include "core/python/bindings/strings.h"
+#include "core/python/bindings/waiting.h"
 
 namespace bulkhead::python {
 namespace {
@@ -82,35 +86,48 @@ struct Attempt {
   const std::optional<batch::Verdict> known;
 };
 
+// Returns the verdict. Throws instead if it ends the batch, or if dask has to
+// try again what was lost.
+batch::Verdict Checked(batch::Verdict verdict) {
+  const Code code = verdict.status.code();
+  using Kind = batch::Verdict::Kind;
+  if (verdict.kind == Kind::kEnd && code != Code::kSandboxUnavailable) {
+    CheckDirectory(verdict.status);
+  }
+  // An input that was changed meanwhile, kInvalidArgument, is not tried again.
+  if (code != Code::kInvalidArgument) ValueOf(verdict.status);
+  return verdict;
+}
+
 // Ends an attempt with the outcome that Python code reports. `code` is the name
-// of the error's code, empty if the input was decoded. `damage` is a list of
-// DamagedRange or DamagedSamples.
+// of the error's code, empty if the input was decoded.
 batch::Verdict Finish(Attempt& self, const std::string& code,
                       std::string message, std::optional<uint64_t> frames,
                       std::optional<uint64_t> frame_count,
                       std::optional<uint64_t> frame_count_from_header,
-                      const py::list& damage, uint64_t restarts) {
-  batch::Outcome outcome;
+                      std::vector<DamagedRange> damage, uint32_t restarts) {
+  decoding::Outcome outcome;
   if (!code.empty()) {
     outcome.status = Status(batch::CodeNamed(code), std::move(message));
   }
   outcome.frames = frames;
   outcome.frame_count = frame_count;
   outcome.frame_count_from_header = frame_count_from_header;
-  outcome.restarts = restarts;
-  for (const py::handle found : damage) {
-    if (py::isinstance<DamagedRange>(found)) {
-      outcome.damage.push_back(found.cast<DamagedRange>());
-    } else {
-      outcome.damaged_samples.push_back(found.cast<DamagedSamples>());
-    }
-  }
-  const WithoutGil released;
-  batch::Verdict verdict = self.attempt.Finish(outcome);
-  if (verdict.kind == batch::Verdict::Kind::kEnd) {
-    CheckDirectory(verdict.status);
-  }
-  return verdict;
+  outcome.damage = std::move(damage);
+  outcome.recovery.restarts = restarts;
+  return Checked(self.attempt.Finish(outcome));
+}
+
+// Decodes the input such that ^C can end it, and ends the attempt.
+batch::Verdict Decode(Attempt& self, Host& host, decoding::Job job) {
+  Waiting waiting(nullptr);
+  job.video.cancellation = waiting.cancellation();
+  if (job.audio) job.audio->cancellation = waiting.cancellation();
+  return Checked(waiting.Run([&]() -> Result<batch::Verdict> {
+    auto verdict = self.attempt.Decode(host, job);
+    if (!verdict) return Status(Code::kCancelled, "the call was cancelled");
+    return *std::move(verdict);
+  }));
 }
 
 batch::Record Parsed(const std::string& line) {
@@ -132,6 +149,18 @@ void DefineBatch(py::module_& module) {
         return items;
       },
       Released(), py::arg("inputs"), py::arg("relative_to"), py::arg("suffix"));
+  module.def(
+      "is_slice",
+      [](const std::string& text) {
+        return static_cast<bool>(decoding::ParseSlice(text));
+      },
+      py::arg("text"));
+  module.def(
+      "is_list_of_indices",
+      [](const std::string& text) {
+        return static_cast<bool>(decoding::ParseIndices(text));
+      },
+      py::arg("text"));
   module.def(
       "record_text",
       [](const std::string& path) { return batch::TextOf(path); },
@@ -164,7 +193,27 @@ void DefineBatch(py::module_& module) {
       .def_readonly("known", &Attempt::known)
       .def_property_readonly(
           "output", [](const Attempt& self) { return self.attempt.output(); })
-      .def("finish", &Finish, py::arg("code"), py::arg("message"),
+      .def(
+          "decode_video",
+          [](Attempt& self, Host& host, const VideoOptions& options,
+             const std::string& format, const std::string& frames,
+             const std::string& at) {
+            decoding::Job job{.video = options, .format = format};
+            if (!frames.empty())
+              job.slice = ValueOf(decoding::ParseSlice(frames));
+            if (!at.empty()) job.indices = ValueOf(decoding::ParseIndices(at));
+            return Decode(self, host, std::move(job));
+          },
+          py::arg("host"), py::arg("options"), py::arg("format"),
+          py::arg("frames"), py::arg("at"))
+      .def(
+          "decode_audio",
+          [](Attempt& self, Host& host, const AudioOptions& options,
+             const std::string& format) {
+            return Decode(self, host, {.audio = options, .format = format});
+          },
+          py::arg("host"), py::arg("options"), py::arg("format"))
+      .def("finish", &Finish, Released(), py::arg("code"), py::arg("message"),
            py::arg("frames"), py::arg("frame_count"),
            py::arg("frame_count_from_header"), py::arg("damage"),
            py::arg("restarts"));

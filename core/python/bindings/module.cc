@@ -6,7 +6,6 @@
 #include "core/python/bindings/decoders.h"
 #include "core/python/bindings/definitions.h"
 #include "core/python/bindings/errors.h"
-#include "core/python/bindings/frame_rows.h"
 #include "core/python/bindings/lease.h"
 #include "core/python/bindings/reader.h"
 
@@ -19,7 +18,6 @@ PYBIND11_MODULE(_core, module) {
   module.attr("version") = bulkhead::LibraryVersion();
   DefineErrors(module);
   DefineArray(module);
-  DefineFrameRows(module);
   DefineLease(module);
   DefineMetadata(module);
   DefineOptions(module);

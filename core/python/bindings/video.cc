@@ -11,7 +11,6 @@
 
 #include "core/python/bindings/array.h"
 #include "core/python/bindings/decoders.h"
-#include "core/python/bindings/frame_rows.h"
 #include "core/python/bindings/lease.h"
 #include "core/python/bindings/record.h"
 
@@ -157,10 +156,7 @@ void DefineResults(py::module_& module) {
             return std::make_unique<Lease>(PixelsOf<Frame>(self),
                                            channels_first);
           },
-          py::arg("channels_first"))
-      .hidden("rows", [](Picture& self) {
-        return std::make_unique<FrameRows>(PixelsOf<Frame>(self));
-      });
+          py::arg("channels_first"));
   Record<Pictures>(module, "Pictures", "Pictures with their times.")
       .field("pts_seconds", &Pictures::pts_seconds)
       .field("duration_seconds", &Pictures::duration_seconds)

@@ -22,33 +22,29 @@ SUFFIXES = {
     "sheet": "sheet.png",
     "probe": "probe.json",
 }
+FRAME_FORMATS = ("framemd5", "png", "npy")
 # The options that only some formats have, with these formats.
 _ONLY_OF = {
-    "frames": ("framemd5", "png", "npy"),
-    "at": ("framemd5", "png", "npy"),
+    "frames": FRAME_FORMATS,
+    "at": FRAME_FORMATS,
     "sample_rate": ("wav",),
     "channels": ("wav",),
 }
 
 
-def _numbers(text: str, separator: str) -> List[Optional[int]]:
-    return [int(part) if part else None for part in text.split(separator)]
+def _kind(what: str, fits: Callable[[str], bool]) -> Kind:
+    """Returns the Kind of the texts that `fits` accepts, which are not converted."""
+
+    def convert(text: str) -> str:
+        if not fits(text):
+            raise ValueError
+        return text
+
+    return what, convert
 
 
-def _slice(text: str) -> slice:
-    """Parses A:B or A:B:S, a slice of Python whose step is at least 1."""
-    parts = _numbers(text, ":")
-    if len(parts) not in (2, 3) or (parts[2:] != [] and parts[2] is not None and parts[2] < 1):
-        raise ValueError
-    return slice(*parts)
-
-
-def _indices(text: str) -> List[int]:
-    return [int(part) for part in text.split(",")]
-
-
-_FRAMES: Kind = ("a slice A:B:S, as of bulkhead batch --frames", _slice)
-_AT: Kind = ("indices I,J,..., as of bulkhead batch --at", _indices)
+_FRAMES = _kind("a slice A:B:S, as of bulkhead batch --frames", _core.is_slice)
+_AT = _kind("indices I,J,..., as of bulkhead batch --at", _core.is_list_of_indices)
 
 
 class Item(typing.NamedTuple):
@@ -140,13 +136,6 @@ class Recipe:
     def batch(self) -> _core.Batch:
         """Opens the output directory. Deleting the object removes unfinished outputs."""
         return _core.Batch(self.directory, json.dumps(self.options()))
-
-    def chosen(self, count: Callable[[], int]) -> Optional[List[int]]:
-        """Returns the indices of the chosen frames, or None for all frames. `count` returns
-        the number of frames in the stream; it is called only if needed."""
-        if self.frames is not None:
-            return list(range(*_slice(self.frames).indices(count())))
-        return None if self.at is None else _indices(self.at)
 
     def options(self) -> Dict[str, Any]:
         """Returns the options for records: those that change an output, if the user gave

@@ -18,7 +18,7 @@
 #include "tools/cli/batch/batch_run.h"
 #include "tools/cli/batch/batch_stop.h"
 #include "tools/cli/command_line.h"
-#include "tools/cli/decode/decode_job.h"
+#include "tools/cli/decode/decode_jobs.h"
 #include "tools/cli/decode/decode_options.h"
 #include "tools/cli/decode/progress.h"
 #include "tools/cli/facts.h"
@@ -80,11 +80,11 @@ size_t Processors() {
 }
 
 // Returns the job for all files. Its file and output are placeholders.
-Result<DecodeJob> ParseJob(DecodeOptions options) {
+Result<decoding::Job> ParseJob(DecodeOptions options) {
   options.files = {"FILE"};
   options.output = options.format == "png" ? "%06d.png" : "OUTPUT";
   options.json = false;
-  Result<std::vector<DecodeJob>> jobs = ParseJobs(options);
+  Result<std::vector<decoding::Job>> jobs = ParseJobs(options);
   if (!jobs) return jobs.error();
   return std::move(jobs->front());
 }
@@ -123,7 +123,7 @@ Result<std::unique_ptr<Host>> StartHost(const GlobalOptions& global,
 // Decodes `items`, the files that have no result from earlier runs. `recipe`
 // lacks the makers (versions of the software), which only a Host knows.
 Status Decode(const GlobalOptions& global, const Options& options,
-              batch::Recipe recipe, DecodeJob job,
+              batch::Recipe recipe, decoding::Job job,
               const std::vector<batch::Item>& items,
               const batch::Directory& directory, const batch::Records& records,
               BatchReport& report) {
@@ -156,7 +156,7 @@ bool IsLast(const BatchShard& shard, const std::vector<batch::Item>& all,
 }
 
 int RunBatch(const GlobalOptions& global, const Options& options) {
-  const Result<DecodeJob> job = ParseJob(options.decode);
+  const Result<decoding::Job> job = ParseJob(options.decode);
   if (!job) return Fail(job.error());
   const Result<BatchShard> shard = ParseShard(options.shard);
   if (!shard) return Fail(shard.error());

@@ -57,17 +57,4 @@ batch::Record OptionsForRecords(const DecodeOptions& options,
   return batch::Record::parse(batch::LineOf(record));
 }
 
-batch::Outcome OutcomeOf(const DecodeJob& job, const FileOutcome& outcome) {
-  batch::Outcome result{
-      .status = outcome.status,
-      .frame_count = outcome.frame_count,
-      .frame_count_from_header = outcome.frame_count_from_header,
-      .damage = outcome.damage,
-      .damaged_samples = outcome.damaged_samples,
-      .restarts = outcome.recovery.restarts,
-      .failover = outcome.recovery.failover};
-  if (!job.audio) result.frames = outcome.frames;
-  return result;
-}
-
 }  // namespace bulkhead::cli

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/batch/batch_run.h"
 
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
-
-#include "tools/cli/batch/batch_recipe.h"
-#include "tools/cli/decode/decode_audio.h"
-#include "tools/cli/decode/decode_file.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -53,30 +47,11 @@ void BatchRun::Try(Task task, size_t thread) {
   const auto known = attempt.Begin([this] { return stop_.requested(); });
   if (known) return TakeVerdict(std::move(task), *known);
   if (stop_.requested()) return;
-  DecodeJob job = job_;
-  job.file = input;
-  job.output = attempt.output();
+  decoding::Job job = job_;
   job.video.cancellation = stop_.cancellation(thread);
   if (job.audio) job.audio->cancellation = stop_.cancellation(thread);
-  if (job.format == "png") {
-    std::error_code error;
-    std::filesystem::remove_all(job.output, error);
-    std::filesystem::create_directory(job.output, error);
-    if (error) {
-      return End(Status(Code::kInvalidArgument, "cannot create " + job.output +
-                                                    ": " + error.message()));
-    }
-    // Puts the directory before the number: job_ has the pattern "%06d.png".
-    bool before = true;
-    job.pattern.Rewrite([&](const std::string& part) {
-      return std::exchange(before, false) ? job.output + "/" : part;
-    });
-  }
-  const FileOutcome outcome =
-      job.audio ? DecodeAudio(host_, job, Progress::Shown::kNever)
-                : DecodeFile(host_, job, Progress::Shown::kNever);
-  if (outcome.status.code() == Code::kCancelled) return;
-  TakeVerdict(std::move(task), attempt.Finish(OutcomeOf(job, outcome)));
+  const auto verdict = attempt.Decode(host_, std::move(job));
+  if (verdict) TakeVerdict(std::move(task), *verdict);
 }
 
 void BatchRun::TakeVerdict(Task task, const batch::Verdict& verdict) {

@@ -15,7 +15,7 @@
 #include "core/application/batch/record.h"
 #include "tools/cli/batch/batch_report.h"
 #include "tools/cli/batch/batch_stop.h"
-#include "tools/cli/decode/decode_job.h"
+#include "tools/cli/decode/decode_jobs.h"
 
 namespace bulkhead::cli {
 
@@ -29,7 +29,7 @@ class BatchRun {
   // input; the file and the output are set later, for each input.
   BatchRun(Host& host, const batch::Directory& directory,
            const batch::Records& records, const batch::Recipe& recipe,
-           DecodeJob job, BatchReport& report, BatchStop& stop)
+           decoding::Job job, BatchReport& report, BatchStop& stop)
       : host_(host),
         directory_(directory),
         records_(records),
@@ -68,7 +68,7 @@ class BatchRun {
   const batch::Directory& directory_;
   const batch::Records& records_;
   const batch::Recipe& recipe_;
-  const DecodeJob job_;
+  const decoding::Job job_;
   BatchReport& report_;
   BatchStop& stop_;
   std::mutex mutex_;  // Guards the members below.

@@ -5,9 +5,9 @@
 
 #include <optional>
 
+#include "core/application/writers/md5.h"
+#include "core/application/writers/picture.h"
 #include "tools/cli/conformance/clauses.h"
-#include "tools/cli/writers/md5.h"
-#include "tools/cli/writers/picture.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -65,8 +65,9 @@ Verdict CompareFrame(const Frame& frame, const ReferenceClip& clip,
         fmt::format("frame {} of {} has the timestamp {}, not {}", index,
                     clip.name, Ticks(frame.pts()), Ticks(wanted.pts)));
   }
-  const Picture picture = PictureOf(frame);
-  const std::string md5 = clip.deep ? Md5As16Bits(picture) : Md5(picture);
+  const writers::Picture picture = writers::PictureOf(frame);
+  const std::string md5 =
+      clip.deep ? writers::Md5As16Bits(picture) : writers::Md5(picture);
   if (md5 == wanted.md5) return Verdict::Passed();
   // All frames up to here were right. So if the picture is the one of a later
   // frame, the decoder has given that picture a wrong timestamp (frame-6).

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/application/writers/output.h"
 #include "core/base/status_macros.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/conformance/checks.h"
@@ -22,7 +23,6 @@
 #include "tools/cli/conformance/report.h"
 #include "tools/cli/conformance/subject.h"
 #include "tools/cli/facts.h"
-#include "tools/cli/output.h"
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
@@ -215,9 +215,9 @@ int RunConformance(const GlobalOptions& global, const Options& options) {
   Subject& subject = **made;
   // Opened before the checks, which take minutes, so that a wrong path is
   // reported at once.
-  std::unique_ptr<Output> junit;
+  std::unique_ptr<writers::Output> junit;
   if (!options.junit.empty()) {
-    auto opened = Output::Open(options.junit);
+    auto opened = writers::Output::Open(options.junit);
     if (!opened) return Fail(opened.error().WithContext("--junit"));
     junit = *std::move(opened);
   }

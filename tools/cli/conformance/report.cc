@@ -166,7 +166,7 @@ nlohmann::ordered_json FactsOf(const Subject& subject,
 }
 
 Status WriteJunit(const Subject& subject, const std::vector<Finding>& findings,
-                  Output& output) {
+                  writers::Output& output) {
   double seconds = 0;
   for (const Finding& finding : findings) seconds += finding.seconds;
   const std::string& name = subject.backend().name;

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/application/writers/output.h"
 #include "tools/cli/conformance/finding.h"
 #include "tools/cli/conformance/subject.h"
-#include "tools/cli/output.h"
 
 namespace bulkhead::cli {
 
@@ -27,6 +27,6 @@ nlohmann::ordered_json FactsOf(const Subject& subject,
 // Writes the findings as JUnit XML, which continuous integration systems read,
 // and closes the output.
 Status WriteJunit(const Subject& subject, const std::vector<Finding>& findings,
-                  Output& output);
+                  writers::Output& output);
 
 }  // namespace bulkhead::cli

@@ -4,12 +4,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "core/application/decoding/decode_audio.h"
+#include "core/application/decoding/decode_file.h"
 #include "tools/cli/command_line.h"
-#include "tools/cli/decode/decode_audio.h"
-#include "tools/cli/decode/decode_file.h"
-#include "tools/cli/decode/decode_job.h"
+#include "tools/cli/decode/decode_jobs.h"
 #include "tools/cli/decode/decode_options.h"
 #include "tools/cli/decode/decode_outcome.h"
+#include "tools/cli/decode/input.h"
 #include "tools/cli/decode/progress.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/subcommands.h"
@@ -72,14 +73,37 @@ with the same output are an error. On stdout the outputs follow one another, and
 with framemd5 each begins with a line "#file: NAME". The exit status is that of
 the worst failure: 1 if there is any, else the highest.)";
 
+// Returns a function that draws a progress bar, which it erases when it is
+// destroyed. `job` must outlive it.
+decoding::Progress BarOf(const decoding::Job& job, Progress::Shown shown) {
+  return [&job, shown, bar = std::shared_ptr<Progress>()](
+             uint64_t done, std::optional<uint64_t> total) mutable {
+    if (!bar) {
+      bar = std::make_shared<Progress>(job.file, shown, total,
+                                       job.audio ? "seconds" : "frames");
+    }
+    if (total) bar->set_total(*total);
+    bar->Advance(done - bar->done());
+  };
+}
+
+decoding::Outcome Decode(Host& host, const decoding::Job& job,
+                         Progress::Shown shown) {
+  const Result<Source> source = OpenInput(job.file);
+  if (!source) return {.status = source.error()};
+  return job.audio
+             ? decoding::DecodeAudio(host, *source, job, BarOf(job, shown))
+             : decoding::DecodeFile(host, *source, job, BarOf(job, shown));
+}
+
 int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
-  Result<std::vector<DecodeJob>> jobs = ParseJobs(options);
+  Result<std::vector<decoding::Job>> jobs = ParseJobs(options);
   if (!jobs) return Fail(jobs.error());
   Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
   if (!host) {
     if (options.json) {
-      for (const DecodeJob& job : *jobs) {
-        (void)PrintFacts(FactsOf(job, Failure(host.error())));
+      for (const decoding::Job& job : *jobs) {
+        (void)PrintFacts(FactsOf(job, {.status = host.error()}));
       }
     }
     return Fail(host.error());
@@ -92,11 +116,10 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
   const bool watched =
       !global.quiet && (StderrIsTerminal() || options.progress);
   int exit_code = 0;
-  FileOutcome sum;
+  decoding::Outcome sum{.frames = 0};
   std::vector<std::string> failed;
-  for (const DecodeJob& job : *jobs) {
-    FileOutcome outcome = job.audio ? DecodeAudio(**host, job, shown)
-                                    : DecodeFile(**host, job, shown);
+  for (const decoding::Job& job : *jobs) {
+    decoding::Outcome outcome = Decode(**host, job, shown);
     if (outcome.reader_gone) return exit_code;
     outcome.status = InWordsOfTheCommand(outcome.status);
     SayDamage(job, outcome);
@@ -104,7 +127,7 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
     if (options.json) {
       exit_code = WorseExitCode(exit_code, PrintFacts(FactsOf(job, outcome)));
     }
-    sum.frames += outcome.frames;
+    *sum.frames += outcome.frames.value_or(0);
     sum.seconds += outcome.seconds;
     if (!outcome.status.ok()) {
       exit_code = WorseExitCode(exit_code, Fail(outcome.status));

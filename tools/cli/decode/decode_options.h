@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "tools/cli/decode/decode_job.h"
+#include "tools/cli/decode/decode_jobs.h"
 
 namespace bulkhead::cli {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/application/batch/outcome.h"
+#include "core/application/decoding/outcome.h"
 #include "tools/cli/decode/damage_words.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
@@ -60,16 +60,15 @@ Status InWordsOfTheCommand(const Status& status) {
   return status;
 }
 
-std::string DescribeWork(const FileOutcome& outcome, bool audio) {
+std::string DescribeWork(const decoding::Outcome& outcome, bool audio) {
   if (audio) return fmt::format("audio in {:.2f} s", outcome.seconds);
-  return fmt::format("{} frames in {:.2f} s, {:.0f} frames/s", outcome.frames,
-                     outcome.seconds,
-                     outcome.seconds > 0
-                         ? static_cast<double>(outcome.frames) / outcome.seconds
-                         : 0);
+  const uint64_t frames = outcome.frames.value_or(0);
+  return fmt::format(
+      "{} frames in {:.2f} s, {:.0f} frames/s", frames, outcome.seconds,
+      outcome.seconds > 0 ? static_cast<double>(frames) / outcome.seconds : 0);
 }
 
-void SayRecoveries(const DecodeJob& job, const RecoveryStats& recovery) {
+void SayRecoveries(const decoding::Job& job, const RecoveryStats& recovery) {
   if (recovery.failover) {
     Say((job.several ? job.file + ": " : "") + recovery.failover->text);
   }
@@ -79,7 +78,7 @@ void SayRecoveries(const DecodeJob& job, const RecoveryStats& recovery) {
                   recovery.restarts == 1 ? "" : "s", recovery.last_cause));
 }
 
-void SayDamage(const DecodeJob& job, const FileOutcome& outcome) {
+void SayDamage(const decoding::Job& job, const decoding::Outcome& outcome) {
   const std::string file = job.several ? job.file + ": " : "";
   const bool skipped = job.video.on_corrupt == OnCorrupt::kSkip;
   for (const DamagedRange& range : outcome.damage) {
@@ -97,26 +96,26 @@ void SayDamage(const DecodeJob& job, const FileOutcome& outcome) {
       job.file, *outcome.frame_count, *outcome.frame_count_from_header));
 }
 
-void SayNotes(const DecodeJob& job, const FileOutcome& outcome) {
+void SayNotes(const decoding::Job& job, const decoding::Outcome& outcome) {
   for (const auto& lines : {NotesIn(job.file, outcome.damage),
                             NotesIn(job.file, outcome.damaged_samples)}) {
     for (const std::string& line : lines) Say(line);
   }
 }
 
-Json FactsOf(const DecodeJob& job, const FileOutcome& outcome) {
+Json FactsOf(const decoding::Job& job, const decoding::Outcome& outcome) {
   const Json error = outcome.status.ok() ? Json() : FactsOf(outcome.status);
   Json damage = Json::array();
   for (const DamagedRange& range : outcome.damage) {
-    damage.push_back(batch::FactsOf(range));
+    damage.push_back(decoding::FactsOf(range));
   }
   for (const DamagedSamples& samples : outcome.damaged_samples) {
-    damage.push_back(batch::FactsOf(samples));
+    damage.push_back(decoding::FactsOf(samples));
   }
   return Json{
       {"file", job.file},
       {"error", error},
-      {"frames", job.audio ? Json() : Json(outcome.frames)},
+      {"frames", job.audio ? Json() : Json(outcome.frames.value_or(0))},
       {"frame_count", OrNull(outcome.frame_count)},
       {"frame_count_from_header", OrNull(outcome.frame_count_from_header)},
       {"on_corrupt", NameOf(job.video.on_corrupt)},
@@ -124,7 +123,7 @@ Json FactsOf(const DecodeJob& job, const FileOutcome& outcome) {
       {"seconds", outcome.seconds},
       {"restarts", outcome.recovery.restarts},
       {"last_cause", outcome.recovery.last_cause},
-      {"failover", batch::FactsOf(outcome.recovery.failover)},
+      {"failover", decoding::FactsOf(outcome.recovery.failover)},
   };
 }
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "tools/cli/decode/decode_file.h"
-#include "tools/cli/decode/decode_job.h"
+#include "core/application/decoding/decode_file.h"
+#include "tools/cli/decode/decode_jobs.h"
 
 namespace bulkhead::cli {
 
@@ -16,22 +16,22 @@ namespace bulkhead::cli {
 Status InWordsOfTheCommand(const Status& status);
 
 // Returns a summary: "75 frames in 0.50 s, 150 frames/s".
-std::string DescribeWork(const FileOutcome& outcome, bool audio);
+std::string DescribeWork(const decoding::Outcome& outcome, bool audio);
 
 // Prints how often the worker was replaced and the last cause, and whether the
 // stream moved to another device. Prints nothing if neither happened.
-void SayRecoveries(const DecodeJob& job, const RecoveryStats& recovery);
+void SayRecoveries(const decoding::Job& job, const RecoveryStats& recovery);
 
 // Prints a line for each damaged range, and a line if the header counts frames
 // that are missing, as in a truncated file.
-void SayDamage(const DecodeJob& job, const FileOutcome& outcome);
+void SayDamage(const decoding::Job& job, const decoding::Outcome& outcome);
 
 // Prints a line for each note, up to kMostNotes. Notes are not failures.
-void SayNotes(const DecodeJob& job, const FileOutcome& outcome);
+void SayNotes(const decoding::Job& job, const decoding::Outcome& outcome);
 
 // Returns the result of one file for --json. Keys have the names of the C++
 // members; an unknown value is null.
-nlohmann::ordered_json FactsOf(const DecodeJob& job,
-                               const FileOutcome& outcome);
+nlohmann::ordered_json FactsOf(const decoding::Job& job,
+                               const decoding::Outcome& outcome);
 
 }  // namespace bulkhead::cli

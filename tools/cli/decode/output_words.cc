@@ -106,14 +106,14 @@ Result<Transform> ParseCrop(std::string_view text) {
                         .width = size->width});
 }
 
-Result<TimeRange> ParseTimes(std::string_view text) {
+Result<decoding::TimeRange> ParseTimes(std::string_view text) {
   const Status bad =
       Bad("--times", text,
           "T1:T2 in seconds, such as 10:12.5, 10: or :2.5; T1 is before T2");
   std::optional<std::string_view> stop = text;
   const std::string_view start = TakeUntil(':', stop);
   if (!stop) return bad;
-  TimeRange range;
+  decoding::TimeRange range;
   if (!start.empty() && !(range.start = Parse<double>(start))) return bad;
   if (!stop->empty() && !(range.stop = Parse<double>(*stop))) return bad;
   if (!std::isfinite(range.start.value_or(0)) ||

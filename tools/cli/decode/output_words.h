@@ -3,8 +3,9 @@
 
 #include <bulkhead/video_decoder.h>
 
-#include <optional>
 #include <string_view>
+
+#include "core/application/decoding/job.h"
 
 namespace bulkhead::cli {
 
@@ -18,14 +19,8 @@ Result<Resize> ParseResize(std::string_view text);
 // Parses the argument of --crop: "WxH+X+Y", or "WxH" for the centre.
 Result<Transform> ParseCrop(std::string_view text);
 
-// A half-open range of time in seconds, from --times: "T1:T2". Either bound may
-// be absent.
-struct TimeRange {
-  std::optional<double> start;
-  std::optional<double> stop;
-  bool operator==(const TimeRange&) const = default;
-};
-Result<TimeRange> ParseTimes(std::string_view text);
+// Parses the argument of --times: "T1:T2". Either bound may be absent.
+Result<decoding::TimeRange> ParseTimes(std::string_view text);
 
 // Parses the argument of --fps: "25", "29.97" or "30000/1001".
 Result<Ratio> ParseRate(std::string_view text);

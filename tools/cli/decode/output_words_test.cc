@@ -26,10 +26,11 @@ TEST(OutputWords, ACropWithoutAPlaceIsTheMiddle) {
 }
 
 TEST(OutputWords, EitherEndOfARangeMayBeLeftOut) {
-  EXPECT_EQ(ParseTimes("1.5:2").value(), (TimeRange{1.5, 2}));
-  EXPECT_EQ(ParseTimes("1.5:").value(), (TimeRange{1.5, std::nullopt}));
-  EXPECT_EQ(ParseTimes(":2").value(), (TimeRange{std::nullopt, 2}));
-  EXPECT_EQ(ParseTimes("2:2").value(), (TimeRange{2, 2}));
+  EXPECT_EQ(ParseTimes("1.5:2").value(), (decoding::TimeRange{1.5, 2}));
+  EXPECT_EQ(ParseTimes("1.5:").value(),
+            (decoding::TimeRange{1.5, std::nullopt}));
+  EXPECT_EQ(ParseTimes(":2").value(), (decoding::TimeRange{std::nullopt, 2}));
+  EXPECT_EQ(ParseTimes("2:2").value(), (decoding::TimeRange{2, 2}));
 }
 
 TEST(OutputWords, ARateIsANumberOrAFraction) {

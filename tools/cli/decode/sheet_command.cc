@@ -10,13 +10,13 @@
 #include <string>
 #include <tuple>
 
+#include "core/application/writers/contact_sheet.h"
+#include "core/application/writers/picture.h"
+#include "core/application/writers/png_writer.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/decode/input.h"
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
-#include "tools/cli/writers/contact_sheet.h"
-#include "tools/cli/writers/picture.h"
-#include "tools/cli/writers/png_writer.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -33,7 +33,7 @@ each cell shows the number of its frame. The nearest intact frame replaces a
 damaged one.)";
 
 constexpr uint64_t kMostPixels = 100'000'000;
-constexpr ContactSheet::Color kBorder{0x50, 0x50, 0x50};
+constexpr writers::ContactSheet::Color kBorder{0x50, 0x50, 0x50};
 
 struct SheetOptions {
   std::string file;
@@ -90,16 +90,16 @@ Status Draw(VideoDecoder& video, const SheetOptions& options) {
                               "for fewer or narrower cells",
                               drawn / 1'000'000));
   }
-  ContactSheet sheet(cells, options.columns, options.width, first->width(),
-                     first->height());
+  writers::ContactSheet sheet(cells, options.columns, options.width,
+                              first->width(), first->height());
   for (uint32_t cell = 0; cell < cells; ++cell) {
     const Result<Frame> frame = FrameIn(video, times, (cell + 0.5) / cells);
     if (!frame) return frame.error();
-    sheet.Place(cell, PictureOf(*frame), kBorder);
+    sheet.Place(cell, writers::PictureOf(*frame), kBorder);
     sheet.Caption(cell, times ? TimeText(frame->pts_seconds())
                               : std::to_string(frame->index()));
   }
-  return WritePngFile(sheet.picture(), options.output);
+  return writers::WritePngFile(sheet.picture(), options.output);
 }
 
 int RunSheet(const GlobalOptions& global, const SheetOptions& options) {

@@ -3,13 +3,13 @@
 
 #include <memory>
 
+#include "core/application/writers/contact_sheet.h"
+#include "core/application/writers/png_writer.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/demo/disturbed_run.h"
 #include "tools/cli/demo/sample_clip.h"
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
-#include "tools/cli/writers/contact_sheet.h"
-#include "tools/cli/writers/png_writer.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -21,8 +21,8 @@ constexpr char kExamples[] = R"(Examples:
 Needs the ffmpeg program to make a clip. Exits with 0 only if all frames of all
 runs are equal, byte for byte.)";
 
-constexpr ContactSheet::Color kPlain{0x50, 0x50, 0x50};
-constexpr ContactSheet::Color kRecovered{0xe0, 0x20, 0x20};
+constexpr writers::ContactSheet::Color kPlain{0x50, 0x50, 0x50};
+constexpr writers::ContactSheet::Color kRecovered{0xe0, 0x20, 0x20};
 constexpr const char* kDevices[] = {"cpu", "openreg"};
 constexpr uint32_t kColumns = 6;
 constexpr uint32_t kCellsPerDevice = 24;
@@ -62,7 +62,7 @@ size_t CountEqual(const std::vector<std::string>& frames,
 Result<std::vector<std::string>> ShowDevice(Host& host, const std::string& clip,
                                             const std::string& device,
                                             const SampleClip& sample,
-                                            ContactSheet& sheet,
+                                            writers::ContactSheet& sheet,
                                             uint32_t first_cell,
                                             bool& all_equal) {
   Result<RunResult> undisturbed =
@@ -82,8 +82,8 @@ Result<std::vector<std::string>> ShowDevice(Host& host, const std::string& clip,
         // A cell shows the first frame of its interval. The first frame after a
         // recovery replaces it, if there is one in the interval.
         if ((frames - 1) % interval != 0 && !recovered) return;
-        sheet.Place(first_cell + static_cast<uint32_t>(cell), PictureOf(frame),
-                    recovered ? kRecovered : kPlain);
+        sheet.Place(first_cell + static_cast<uint32_t>(cell),
+                    writers::PictureOf(frame), recovered ? kRecovered : kPlain);
       });
   if (!disturbed) return disturbed.error();
   for (const Incident& incident : disturbed->incidents) {
@@ -117,8 +117,8 @@ int RunDemo(const GlobalOptions& global, const DemoOptions& options) {
   Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
   if (!host) return Fail(host.error());
 
-  ContactSheet sheet(kCellsPerDevice * std::size(kDevices), kColumns,
-                     kCellWidth, sample.width, sample.height);
+  writers::ContactSheet sheet(kCellsPerDevice * std::size(kDevices), kColumns,
+                              kCellWidth, sample.width, sample.height);
   bool all_equal = true;
   uint32_t first_cell = 0;
   std::vector<std::string> reference;
@@ -133,7 +133,7 @@ int RunDemo(const GlobalOptions& global, const DemoOptions& options) {
     }
     first_cell += kCellsPerDevice;
   }
-  Status written = WritePngFile(sheet.picture(), options.output);
+  Status written = writers::WritePngFile(sheet.picture(), options.output);
   if (!written.ok()) return Fail(written);
   Say(fmt::format("contact sheet, red where a new worker took over: {}",
                   options.output));

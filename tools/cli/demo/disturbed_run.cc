@@ -9,7 +9,7 @@
 #include <optional>
 #include <system_error>
 
-#include "tools/cli/writers/md5.h"
+#include "core/application/writers/md5.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -110,7 +110,7 @@ Result<RunResult> DecodeDisturbed(
     if (!frame) return frame.error();
     if (!*frame) break;
     const bool recovered = disturber.Observe(done, Clock::now() - asked);
-    result.hashes.push_back(Md5(PictureOf(**frame)));
+    result.hashes.push_back(writers::Md5(writers::PictureOf(**frame)));
     see(**frame, recovered);
   }
   result.incidents = disturber.incidents;

@@ -5,8 +5,8 @@
 
 #include <optional>
 
+#include "core/application/writers/output.h"
 #include "tools/cli/demo/sample_clip.h"
-#include "tools/cli/output.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::byte kGrey{128};
 // Writes the picture as YUV4MPEG2, which needs no encoder: a line of text, then
 // the planes.
 Status WriteTestPicture(const std::string& path) {
-  Result<std::unique_ptr<Output>> output = Output::Open(path);
+  Result<std::unique_ptr<writers::Output>> output = writers::Output::Open(path);
   if (!output) return output.error();
   const std::vector<std::byte> planes(kSize * kSize * 3 / 2, kGrey);
   Status status = (*output)->Write(fmt::format(

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/application/writers/output.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/operators/event_facts.h"
-#include "tools/cli/output.h"
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
@@ -53,7 +53,7 @@ std::string LineOf(const Event& event, bool json) {
 // Prints a line for each event and flushes them, so that the reader of a pipe
 // gets them at once. Returns false if the reader has gone away.
 Result<bool> Show(const std::vector<Event>& events, bool json) {
-  Result<std::unique_ptr<Output>> output = Output::Open("-");
+  Result<std::unique_ptr<writers::Output>> output = writers::Output::Open("-");
   if (!output) return output.error();
   for (const Event& event : events) {
     if (event.lost > 0 && !json) {

@@ -29,7 +29,8 @@ uint64_t CountDifferences(std::span<const std::byte> row,
 
 }  // namespace
 
-PictureDifference Compare(const Picture& a, const Picture& b) {
+PictureDifference Compare(const writers::Picture& a,
+                          const writers::Picture& b) {
   PictureDifference difference{.of = a.bytes() / BytesOf(a.dtype)};
   if (a.width != b.width || a.height != b.height) {
     difference.sizes = true;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "tools/cli/writers/picture.h"
+#include "core/application/writers/picture.h"
 
 namespace bulkhead::cli {
 
@@ -23,6 +23,6 @@ struct PictureDifference {
 };
 
 // Compares two pictures, which must have the same Dtype.
-PictureDifference Compare(const Picture& a, const Picture& b);
+PictureDifference Compare(const writers::Picture& a, const writers::Picture& b);
 
 }  // namespace bulkhead::cli

@@ -15,7 +15,7 @@ constexpr uint32_t kHeight = 3;
 class CompareTest : public testing::Test {
  protected:
   // A picture whose rows have padding, which is no part of it.
-  static Picture View(std::vector<std::byte>& bytes, uint32_t stride) {
+  static writers::Picture View(std::vector<std::byte>& bytes, uint32_t stride) {
     bytes.resize(size_t{stride} * kHeight);
     return {.pixels = bytes.data(),
             .width = kWidth,
@@ -25,8 +25,8 @@ class CompareTest : public testing::Test {
 
   std::vector<std::byte> first_;
   std::vector<std::byte> second_;
-  const Picture a_ = View(first_, 15);
-  const Picture b_ = View(second_, 16);
+  const writers::Picture a_ = View(first_, 15);
+  const writers::Picture b_ = View(second_, 16);
 };
 
 TEST_F(CompareTest, EqualPicturesHaveNoDifference) {
@@ -58,11 +58,11 @@ TEST_F(CompareTest, FloatsDifferByTheirNumbers) {
   std::vector<float> second = first;
   second[44] = 1.0F / 65535;
   const auto view = [](const std::vector<float>& numbers) {
-    return Picture{.pixels = std::as_bytes(std::span(numbers)).data(),
-                   .width = kWidth,
-                   .height = kHeight,
-                   .stride = kWidth * 3 * sizeof(float),
-                   .dtype = Dtype::kFloat32};
+    return writers::Picture{.pixels = std::as_bytes(std::span(numbers)).data(),
+                            .width = kWidth,
+                            .height = kHeight,
+                            .stride = kWidth * 3 * sizeof(float),
+                            .dtype = Dtype::kFloat32};
   };
   EXPECT_TRUE(Compare(view(first), view(first)).none());
   const PictureDifference difference = Compare(view(first), view(second));
@@ -73,7 +73,7 @@ TEST_F(CompareTest, FloatsDifferByTheirNumbers) {
 }
 
 TEST_F(CompareTest, PicturesOfDifferentSizesAreNotCompared) {
-  Picture narrow = b_;
+  writers::Picture narrow = b_;
   narrow.width = 4;
   EXPECT_TRUE(Compare(a_, narrow).sizes);
   EXPECT_FALSE(Compare(a_, narrow).none());

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <utility>
 
-#include "tools/cli/writers/picture.h"
+#include "core/application/writers/picture.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -45,10 +45,11 @@ std::string Differs(const Frame& a, const Frame& b, Comparison& comparison) {
                        b.pts_seconds());
   }
   if (a.dtype() != b.dtype()) {
-    return fmt::format("its numbers, {} and {}", NameOf(a.dtype()),
-                       NameOf(b.dtype()));
+    return fmt::format("its numbers, {} and {}", writers::NameOf(a.dtype()),
+                       writers::NameOf(b.dtype()));
   }
-  const PictureDifference difference = Compare(PictureOf(a), PictureOf(b));
+  const PictureDifference difference =
+      Compare(writers::PictureOf(a), writers::PictureOf(b));
   if (difference.none()) return "";
   if (difference.sizes) {
     return fmt::format("its size, {}x{} and {}x{}", a.width(), a.height(),

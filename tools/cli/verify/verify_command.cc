@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/application/writers/picture.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/decode/damage_words.h"
 #include "tools/cli/decode/progress.h"
@@ -13,7 +14,6 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 #include "tools/cli/verify/side_by_side.h"
-#include "tools/cli/writers/picture.h"
 
 namespace bulkhead::cli {
 namespace {
@@ -52,7 +52,7 @@ nlohmann::ordered_json FactsOf(const Comparison& comparison) {
              {"seconds", comparison.first->seconds},
              {"words", comparison.first->words}};
   }
-  return {{"numbers", NameOf(comparison.numbers)},
+  return {{"numbers", writers::NameOf(comparison.numbers)},
           {"frames", comparison.frames},
           {"refused_by_both", comparison.refused},
           {"differing", comparison.differing},
@@ -71,7 +71,7 @@ void PrintComparison(const std::string& file, const Comparison& comparison,
   const std::string times =
       fmt::format("{} took {:.2f} s, {} {:.2f} s", device, comparison.seconds,
                   other, comparison.against_seconds);
-  const char* const numbers = NameOf(comparison.numbers);
+  const char* const numbers = writers::NameOf(comparison.numbers);
   const std::string refused =
       comparison.refused == 0
           ? ""

@@ -6,11 +6,11 @@
 #include <memory>
 #include <string>
 
+#include "core/application/writers/output.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/operators/metrics/exporter.h"
 #include "tools/cli/operators/metrics/metric_families.h"
 #include "tools/cli/operators/metrics/metric_totals.h"
-#include "tools/cli/output.h"
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
@@ -46,7 +46,7 @@ int PrintOnce() {
   const std::string text =
       prometheus::TextSerializer().Serialize(FamiliesOf(running, totals));
   for (const SilentHost& silent : running->silent) Say(silent.reason);
-  Result<std::unique_ptr<Output>> output = Output::Open("-");
+  Result<std::unique_ptr<writers::Output>> output = writers::Output::Open("-");
   if (!output) return Fail(output.error());
   Status status = (*output)->Write(text);
   if (status.ok()) status = (*output)->Close();

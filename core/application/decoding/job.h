@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bulkhead/host.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/application/decoding/selection.h"
+#include "core/application/writers/output_pattern.h"
+
+namespace bulkhead::decoding {
+
+// A half-open range of time in seconds. Either bound may be absent.
+struct TimeRange {
+  std::optional<double> start;
+  std::optional<double> stop;
+  bool operator==(const TimeRange&) const = default;
+};
+
+// What DecodeFile() and DecodeAudio() do with one input file. A value type.
+struct Job {
+  std::string file;  // The name of the input, for messages.
+  VideoOptions video;
+  std::optional<Slice> slice;
+  std::optional<std::vector<int64_t>> indices;
+  std::optional<TimeRange> times;
+  std::optional<Ratio> fps;
+  std::optional<AudioOptions> audio;  // If set, decodes audio, not video.
+  // "png", "rawvideo", "y4m", "framemd5", "npy" or "null"; for audio "wav",
+  // "f32le" or "null".
+  std::string format;
+  std::string output;  // The output of this file; "-" is stdout.
+  // Parsed from `output` if each frame gets a file.
+  writers::OutputPattern pattern;
+  bool several = false;  // The job is one of several.
+
+  // Returns true if the user chose a part of the frames, or a frame rate.
+  bool chosen() const { return slice || indices || times || fps; }
+  // Returns true if the job opens no output file that all frames share. Then
+  // each frame gets a file of its own, or nothing is written.
+  bool WritesFilesOfItsOwn() const {
+    return format == "null" || (format == "png" && output != "-");
+  }
+};
+
+}  // namespace bulkhead::decoding

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "core/application/writers/output.h"
+#include "core/application/writers/rawvideo_writer.h"
+
+namespace bulkhead::writers {
+
+// Writes all frames as one array [N, H, W, 3] of uint8, for numpy.load(). Takes
+// RGB pictures of one size. The header contains N, so Finish() overwrites the
+// blank that is written in its place at first. Borrows the output.
+class NpyWriter : public FrameWriter {
+ public:
+  // The size is that of the array if there is no frame. `path` names the file
+  // of `output`.
+  NpyWriter(uint32_t width, uint32_t height, std::string path, Output& output)
+      : width_(width),
+        height_(height),
+        path_(std::move(path)),
+        output_(output) {}
+
+  Status Write(const Picture& picture) override;
+  Status Finish() override;
+
+ private:
+  uint32_t width_;
+  uint32_t height_;
+  const std::string path_;
+  Output& output_;
+  RawvideoWriter pixels_{output_};
+  uint64_t count_ = 0;
+};
+
+}  // namespace bulkhead::writers
