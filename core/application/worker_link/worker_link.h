@@ -33,8 +33,9 @@ namespace bulkhead::worker_link {
 // process alive when the session is done with it, but kills it when it is late
 // or breaks the protocol.
 //
-// The link owns the shared memory of the session (WorkerChannel), the view of
-// the process (WorkerProcess), and the frame pool together with its frames.
+// The link owns the shared memory of the session (WorkerChannel) and the view
+// of the process (WorkerProcess). It shares the frame pool with the frames in
+// it.
 //
 // Trust: the worker is hostile. Every reply is copied to private memory and
 // checked against the request and the ledger of the pool before other code sees
