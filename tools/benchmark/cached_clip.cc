@@ -28,14 +28,14 @@ std::string CachePath(const std::string& name) {
   return directory / name;
 }
 
-Result<std::string> CachedClip(const cli::SampleClip& clip) {
+Result<std::string> CachedClip(const cli::demo::SampleClip& clip) {
   const std::string path = CachePath(
       fmt::format("bench-{}x{}-{}-{}-{}k.mp4", clip.width, clip.height,
                   clip.frames, clip.key_interval, clip.noise_kbits));
   std::error_code error;
   if (std::filesystem::exists(path, error)) return path;
   cli::Say(fmt::format("making {}", path));
-  Status status = cli::MakeSampleClip(clip, path);
+  Status status = cli::demo::MakeSampleClip(clip, path);
   if (!status.ok()) return status;
   return path;
 }

@@ -31,7 +31,7 @@ int RunOnClips(const RunOptions& options, const std::string& libexec,
             << fmt::format("median of {} rounds (lowest to highest), {}\n",
                            options.rounds, conditions);
   nlohmann::ordered_json clips = nlohmann::ordered_json::array();
-  for (const cli::SampleClip& clip : {Clip480p(30), Clip1080p(30)}) {
+  for (const cli::demo::SampleClip& clip : {Clip480p(30), Clip1080p(30)}) {
     const Result<std::string> path = CachedClip(clip);
     if (!path) return cli::Fail(path.error());
     std::cout << fmt::format("\n{}p, {} frames, a keyframe every {}\n",

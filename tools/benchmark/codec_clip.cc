@@ -100,7 +100,7 @@ Result<std::string> CachedCodecClip(const CodecClip& clip) {
   }
   arguments.insert(arguments.end(), {"-b:v", rate, "-pix_fmt", "yuv420p", "-g",
                                      "30", "-f", "mp4", unfinished});
-  const Status status = cli::RunProgram(arguments, kLimit);
+  const Status status = cli::demo::RunProgram(arguments, kLimit);
   if (status.ok()) {
     std::filesystem::rename(unfinished, path, error);
     if (!error) return path;

@@ -22,8 +22,8 @@ reopen, seek and decode of the same frame by libav in this process: 480p and
 1080p, with a keyframe every 30 and every 250 frames. One thread; the rounds of
 all clips are interleaved, each at another distance from the keyframe.)";
 
-constexpr cli::SampleClip kClips[] = {Clip480p(30), Clip480p(250),
-                                      Clip1080p(30), Clip1080p(250)};
+constexpr cli::demo::SampleClip kClips[] = {Clip480p(30), Clip480p(250),
+                                            Clip1080p(30), Clip1080p(250)};
 
 struct Measured {
   std::string name;
@@ -40,7 +40,7 @@ struct Measured {
 
 Result<std::vector<Measured>> Measure(const HostOptions& options, int rounds) {
   std::vector<Measured> all;
-  for (const cli::SampleClip& clip : kClips) {
+  for (const cli::demo::SampleClip& clip : kClips) {
     Result<std::string> path = CachedClip(clip);
     if (!path) return path.error();
     all.push_back({.name = fmt::format("{}p, a keyframe every {} frames",

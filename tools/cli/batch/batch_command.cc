@@ -25,8 +25,10 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::batch {
 namespace {
+
+using bulkhead::batch::Item;
 
 constexpr char kExamples[] = R"(Examples:
   bulkhead batch *.mp4 -o out                    hashes of all frames
@@ -64,7 +66,7 @@ there is any, else the highest. 4 means that running again may help, 3 that it
 does not.)";
 
 struct Options {
-  DecodeOptions decode;
+  decode::DecodeOptions decode;
   std::string files_from;
   bool nul_separated = false;
   std::string relative_to;
@@ -80,18 +82,18 @@ size_t Processors() {
 }
 
 // Returns the job for all files. Its file and output are placeholders.
-Result<decoding::Job> ParseJob(DecodeOptions options) {
+Result<decoding::Job> ParseJob(decode::DecodeOptions options) {
   options.files = {"FILE"};
   options.output = options.format == "png" ? "%06d.png" : "OUTPUT";
   options.json = false;
-  Result<std::vector<decoding::Job>> jobs = ParseJobs(options);
+  Result<std::vector<decoding::Job>> jobs = decode::ParseJobs(options);
   if (!jobs) return jobs.error();
   return std::move(jobs->front());
 }
 
 // Returns the files of the command line and of --files-from, and their outputs.
-Result<std::vector<batch::Item>> ParseItems(const Options& options,
-                                            const std::string& format) {
+Result<std::vector<Item>> ParseItems(const Options& options,
+                                     const std::string& format) {
   std::vector<std::string> inputs = options.decode.files;
   if (!options.files_from.empty()) {
     Result<std::vector<std::string>> listed =
@@ -104,7 +106,8 @@ Result<std::vector<batch::Item>> ParseItems(const Options& options,
                   "there is no file to decode; name some, or a list of them "
                   "with --files-from (see bulkhead batch --help)");
   }
-  return batch::PlanOutputs(std::move(inputs), options.relative_to, format);
+  return bulkhead::batch::PlanOutputs(std::move(inputs), options.relative_to,
+                                      format);
 }
 
 // Starts the backends before the first file, so that a wrong device is an error
@@ -123,15 +126,15 @@ Result<std::unique_ptr<Host>> StartHost(const GlobalOptions& global,
 // Decodes `items`, the files that have no result from earlier runs. `recipe`
 // lacks the makers (versions of the software), which only a Host knows.
 Status Decode(const GlobalOptions& global, const Options& options,
-              batch::Recipe recipe, decoding::Job job,
-              const std::vector<batch::Item>& items,
-              const batch::Directory& directory, const batch::Records& records,
-              BatchReport& report) {
+              bulkhead::batch::Recipe recipe, decoding::Job job,
+              const std::vector<Item>& items,
+              const bulkhead::batch::Directory& directory,
+              const bulkhead::batch::Records& records, BatchReport& report) {
   if (job.video.device.empty()) job.video.device = "cpu";
   Result<std::unique_ptr<Host>> host = StartHost(global, job.video);
   if (!host) return host.error();
-  Result<batch::Record> makers =
-      batch::MakersForRecords(**host, job.video.device);
+  Result<bulkhead::batch::Record> makers =
+      bulkhead::batch::MakersForRecords(**host, job.video.device);
   if (!makers) return makers.error();
   recipe.makers = *std::move(makers);
   const size_t threads =
@@ -147,12 +150,11 @@ Status Decode(const GlobalOptions& global, const Options& options,
 
 // Returns whether this run writes manifest.jsonl: always without shards, else
 // if every input has a record.
-bool IsLast(const BatchShard& shard, const std::vector<batch::Item>& all,
-            const batch::Records& records) {
+bool IsLast(const BatchShard& shard, const std::vector<Item>& all,
+            const bulkhead::batch::Records& records) {
   return shard.count == 1 ||
-         std::all_of(all.begin(), all.end(), [&](const batch::Item& item) {
-           return records.Has(item);
-         });
+         std::all_of(all.begin(), all.end(),
+                     [&](const Item& item) { return records.Has(item); });
 }
 
 int RunBatch(const GlobalOptions& global, const Options& options) {
@@ -162,20 +164,21 @@ int RunBatch(const GlobalOptions& global, const Options& options) {
   if (!shard) return Fail(shard.error());
   const auto all = ParseItems(options, job->format);
   if (!all) return Fail(all.error());
-  const auto directory = batch::Directory::Open(options.directory);
+  const auto directory = bulkhead::batch::Directory::Open(options.directory);
   if (!directory) return Fail(directory.error());
 
-  const batch::Record words =
+  const bulkhead::batch::Record words =
       OptionsForRecords(options.decode, global, job->format);
-  const batch::Records records(**directory, words);
-  const std::vector<batch::Item> mine = ItemsOf(*shard, *all);
-  Progress::Shown shown = Progress::Shown::kOnTerminals;
-  if (options.decode.progress) shown = Progress::Shown::kAlways;
-  if (global.quiet) shown = Progress::Shown::kNever;
+  const bulkhead::batch::Records records(**directory, words);
+  const std::vector<Item> mine = ItemsOf(*shard, *all);
+  decode::Progress::Shown shown = decode::Progress::Shown::kOnTerminals;
+  if (options.decode.progress) shown = decode::Progress::Shown::kAlways;
+  if (global.quiet) shown = decode::Progress::Shown::kNever;
   BatchReport report(mine.size(), shown, global.quiet);
-  std::vector<batch::Item> missing;
-  for (const batch::Item& item : mine) {
-    if (const auto record = records.Find(item, batch::StampOf(item.input))) {
+  std::vector<Item> missing;
+  for (const Item& item : mine) {
+    if (const auto record =
+            records.Find(item, bulkhead::batch::StampOf(item.input))) {
       report.CountEarlier(*record);
     } else {
       missing.push_back(item);
@@ -238,7 +241,7 @@ void AddBatchCommand(Command& program, Invocation& invocation) {
                  "that this process may use)")
       .ValueName("N")
       .Range(1, 1024);
-  AddDecodeOptions(command, options.decode);
+  decode::AddDecodeOptions(command, options.decode);
   command.AddFlag("--json", &options.decode.json,
                   "Print the summary as JSON on stdout");
   command.AddFlag("--progress", &options.decode.progress,
@@ -246,4 +249,4 @@ void AddBatchCommand(Command& program, Invocation& invocation) {
                   "stderr is no terminal");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::batch

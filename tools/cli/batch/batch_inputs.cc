@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::batch {
 namespace {
 
 // Returns the number of at least 1 that is the whole text.
@@ -65,13 +65,13 @@ Result<std::vector<std::string>> ReadList(const std::string& path,
   return inputs;
 }
 
-std::vector<batch::Item> ItemsOf(const BatchShard& shard,
-                                 const std::vector<batch::Item>& items) {
-  std::vector<batch::Item> chosen;
+std::vector<bulkhead::batch::Item> ItemsOf(
+    const BatchShard& shard, const std::vector<bulkhead::batch::Item>& items) {
+  std::vector<bulkhead::batch::Item> chosen;
   for (size_t i = shard.number - 1; i < items.size(); i += shard.count) {
     chosen.push_back(items[i]);
   }
   return chosen;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::batch

@@ -10,7 +10,7 @@
 
 #include "core/application/batch/plan.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::batch {
 
 // The inputs of `bulkhead batch`: the files of a list, and the shard of them
 // that one run decodes.
@@ -26,8 +26,8 @@ Result<BatchShard> ParseShard(std::string_view text);
 
 // Returns the items of one shard: every `count`-th item of the list. Neighbours
 // in a sorted list often have similar sizes, so each shard gets some of them.
-std::vector<batch::Item> ItemsOf(const BatchShard& shard,
-                                 const std::vector<batch::Item>& items);
+std::vector<bulkhead::batch::Item> ItemsOf(
+    const BatchShard& shard, const std::vector<bulkhead::batch::Item>& items);
 
 // Reads a list of paths from the file `path`, or from stdin for "-". Each path
 // ends with a line feed, or with NUL if `nul_separated`. Empty paths are left
@@ -35,4 +35,4 @@ std::vector<batch::Item> ItemsOf(const BatchShard& shard,
 Result<std::vector<std::string>> ReadList(const std::string& path,
                                           bool nul_separated);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::batch

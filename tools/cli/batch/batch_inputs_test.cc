@@ -7,16 +7,16 @@
 #include <fstream>
 #include <set>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::batch {
 namespace {
 
-using batch::Item;
+using bulkhead::batch::Item;
 using ::testing::ElementsAre;
 
 TEST(BatchInputs, EachItemIsInOneShard) {
-  const auto items =
-      batch::PlanOutputs({"a", "b", "c", "d", "e", "f", "g"}, "", "png")
-          .value();
+  const auto items = bulkhead::batch::PlanOutputs(
+                         {"a", "b", "c", "d", "e", "f", "g"}, "", "png")
+                         .value();
   std::set<std::string> seen;
   for (uint64_t number = 1; number <= 9; ++number) {
     const auto chosen = ItemsOf({number, 9}, items);
@@ -56,4 +56,4 @@ TEST(BatchInputs, ReadsLists) {
 }
 
 }  // namespace
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::batch

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::batch {
 namespace {
 
 const char* NameOf(OnCorrupt on_corrupt) {
@@ -15,10 +15,10 @@ const char* NameOf(OnCorrupt on_corrupt) {
 
 }  // namespace
 
-batch::Record OptionsForRecords(const DecodeOptions& options,
-                                const GlobalOptions& global,
-                                const std::string& format) {
-  batch::Record record{
+bulkhead::batch::Record OptionsForRecords(const decode::DecodeOptions& options,
+                                          const GlobalOptions& global,
+                                          const std::string& format) {
+  bulkhead::batch::Record record{
       {"format", format},
       {"device", options.video.device.empty() ? "cpu" : options.video.device},
       {"on_corrupt", NameOf(options.video.on_corrupt)}};
@@ -54,7 +54,7 @@ batch::Record OptionsForRecords(const DecodeOptions& options,
     if (value) record[name] = true;
   }
   if (options.video.threads != 1) record["threads"] = options.video.threads;
-  return batch::Record::parse(batch::LineOf(record));
+  return bulkhead::batch::Record::parse(bulkhead::batch::LineOf(record));
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::batch

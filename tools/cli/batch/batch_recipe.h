@@ -7,12 +7,12 @@
 #include "tools/cli/decode/decode_jobs.h"
 #include "tools/cli/options.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::batch {
 
 // Returns the options that may change an output, as typed, for the record of
 // each input: format, device, on_corrupt, and the others that the user gave.
-batch::Record OptionsForRecords(const DecodeOptions& options,
-                                const GlobalOptions& global,
-                                const std::string& format);
+bulkhead::batch::Record OptionsForRecords(const decode::DecodeOptions& options,
+                                          const GlobalOptions& global,
+                                          const std::string& format);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::batch

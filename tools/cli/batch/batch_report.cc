@@ -8,7 +8,7 @@
 
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::batch {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -21,20 +21,21 @@ constexpr char kStartOfLine[] = "\r\x1b[K";
 
 }  // namespace
 
-BatchReport::BatchReport(uint64_t files, Progress::Shown shown, bool quiet)
+BatchReport::BatchReport(uint64_t files, decode::Progress::Shown shown,
+                         bool quiet)
     : on_terminal_(StderrIsTerminal()),
-      shown_(shown == Progress::Shown::kAlways ||
-             (shown == Progress::Shown::kOnTerminals && on_terminal_)),
+      shown_(shown == decode::Progress::Shown::kAlways ||
+             (shown == decode::Progress::Shown::kOnTerminals && on_terminal_)),
       quiet_(quiet),
       summary_(files),
       drawn_(Clock::now()) {}
 
-void BatchReport::CountEarlier(const batch::Record& record) {
+void BatchReport::CountEarlier(const bulkhead::batch::Record& record) {
   const std::lock_guard lock(mutex_);
   summary_.CountEarlier(record);
 }
 
-void BatchReport::CountResult(const batch::Verdict& verdict) {
+void BatchReport::CountResult(const bulkhead::batch::Verdict& verdict) {
   const std::lock_guard lock(mutex_);
   const std::string failure =
       summary_.CountResult(verdict.record, verdict.told_before);
@@ -42,7 +43,8 @@ void BatchReport::CountResult(const batch::Verdict& verdict) {
   Draw(false);
 }
 
-void BatchReport::CountLoss(const batch::Item& item, const Status& status) {
+void BatchReport::CountLoss(const bulkhead::batch::Item& item,
+                            const Status& status) {
   const std::lock_guard lock(mutex_);
   summary_.CountLoss(item, status);
   SayAbove("bulkhead: " + status.message());
@@ -101,4 +103,4 @@ int BatchReport::exit_code() const {
   return exit_code;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::batch

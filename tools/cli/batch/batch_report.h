@@ -14,7 +14,7 @@
 #include "tools/cli/batch/batch_inputs.h"
 #include "tools/cli/decode/progress.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::batch {
 
 // Reports the results of a batch, or of one shard, on stderr: a line of
 // progress while it runs, a line for each failure, and a summary. Prints the
@@ -23,14 +23,14 @@ class BatchReport {
  public:
   // `files` is the number of inputs, `shown` says where the line of progress is
   // shown, and `quiet` leaves out the summary.
-  BatchReport(uint64_t files, Progress::Shown shown, bool quiet);
+  BatchReport(uint64_t files, decode::Progress::Shown shown, bool quiet);
 
   // Counts a result of an earlier run.
-  void CountEarlier(const batch::Record& record);
+  void CountEarlier(const bulkhead::batch::Record& record);
   // Counts a result of this run, and shows its error.
-  void CountResult(const batch::Verdict& verdict);
+  void CountResult(const bulkhead::batch::Verdict& verdict);
   // Counts and shows an input that has no result. The next run tries it again.
-  void CountLoss(const batch::Item& item, const Status& status);
+  void CountLoss(const bulkhead::batch::Item& item, const Status& status);
   // On a terminal, erases the line of progress. Elsewhere, prints it once more.
   void FinishProgress();
 
@@ -52,8 +52,8 @@ class BatchReport {
   const bool shown_;  // Whether there is a line of progress.
   const bool quiet_;
   mutable std::mutex mutex_;  // Guards the members below.
-  batch::Summary summary_;
+  bulkhead::batch::Summary summary_;
   std::chrono::steady_clock::time_point drawn_;
 };
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::batch

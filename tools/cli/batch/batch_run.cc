@@ -5,15 +5,17 @@
 #include <thread>
 #include <utility>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::batch {
 namespace {
 
 constexpr int kAttempts = 3;
 
 }  // namespace
 
-Status BatchRun::Run(const std::vector<batch::Item>& items, size_t threads) {
-  for (const batch::Item& item : items) queue_.push_back({.item = item});
+Status BatchRun::Run(const std::vector<bulkhead::batch::Item>& items,
+                     size_t threads) {
+  for (const bulkhead::batch::Item& item : items)
+    queue_.push_back({.item = item});
   std::vector<std::thread> workers;
   for (size_t i = 0; i < threads; ++i) {
     workers.emplace_back([this, i] { Work(i); });
@@ -42,8 +44,8 @@ std::optional<BatchRun::Task> BatchRun::Take() {
 
 void BatchRun::Try(Task task, size_t thread) {
   const std::string& input = task.item.input;
-  batch::Attempt attempt(directory_, records_, recipe_, task.item, input,
-                         std::to_string(thread));
+  bulkhead::batch::Attempt attempt(directory_, records_, recipe_, task.item,
+                                   input, std::to_string(thread));
   const auto known = attempt.Begin([this] { return stop_.requested(); });
   if (known) return TakeVerdict(std::move(task), *known);
   if (stop_.requested()) return;
@@ -54,13 +56,13 @@ void BatchRun::Try(Task task, size_t thread) {
   if (verdict) TakeVerdict(std::move(task), *verdict);
 }
 
-void BatchRun::TakeVerdict(Task task, const batch::Verdict& verdict) {
+void BatchRun::TakeVerdict(Task task, const bulkhead::batch::Verdict& verdict) {
   switch (verdict.kind) {
-    case batch::Verdict::Kind::kResult:
+    case bulkhead::batch::Verdict::Kind::kResult:
       return report_.CountResult(verdict);
-    case batch::Verdict::Kind::kLoss:
+    case bulkhead::batch::Verdict::Kind::kLoss:
       return Lose(std::move(task), verdict.status);
-    case batch::Verdict::Kind::kEnd:
+    case bulkhead::batch::Verdict::Kind::kEnd:
       return End(verdict.status);
   }
 }
@@ -82,4 +84,4 @@ void BatchRun::End(const Status& status) {
   stop_.Request();
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::batch

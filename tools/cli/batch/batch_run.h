@@ -17,7 +17,7 @@
 #include "tools/cli/batch/batch_stop.h"
 #include "tools/cli/decode/decode_jobs.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::batch {
 
 // Decodes the inputs of a batch on several threads, which take them from one
 // queue. Gives each input an output and a record (batch::Attempt), and reports
@@ -27,9 +27,10 @@ class BatchRun {
  public:
   // Borrows all arguments except the job. `job` has the options for every
   // input; the file and the output are set later, for each input.
-  BatchRun(Host& host, const batch::Directory& directory,
-           const batch::Records& records, const batch::Recipe& recipe,
-           decoding::Job job, BatchReport& report, BatchStop& stop)
+  BatchRun(Host& host, const bulkhead::batch::Directory& directory,
+           const bulkhead::batch::Records& records,
+           const bulkhead::batch::Recipe& recipe, decoding::Job job,
+           BatchReport& report, BatchStop& stop)
       : host_(host),
         directory_(directory),
         records_(records),
@@ -41,12 +42,12 @@ class BatchRun {
   // Returns OK when every input has its result or its last attempt was lost.
   // Returns kCancelled after BatchStop::Request(), or the error that has ended
   // the run. Called once.
-  Status Run(const std::vector<batch::Item>& items, size_t threads);
+  Status Run(const std::vector<bulkhead::batch::Item>& items, size_t threads);
 
  private:
   // An input, and the number of its attempts that were lost.
   struct Task {
-    batch::Item item;
+    bulkhead::batch::Item item;
     int attempts = 0;
   };
 
@@ -58,16 +59,16 @@ class BatchRun {
   // Makes one attempt at a task.
   void Try(Task task, size_t thread);
   // Acts on a verdict: reports a result, or calls Lose() or End().
-  void TakeVerdict(Task task, const batch::Verdict& verdict);
+  void TakeVerdict(Task task, const bulkhead::batch::Verdict& verdict);
   // Puts a task back into the queue, or reports it as lost.
   void Lose(Task task, const Status& status);
   // Stops all threads. The status of the first call becomes the run's.
   void End(const Status& status);
 
   Host& host_;
-  const batch::Directory& directory_;
-  const batch::Records& records_;
-  const batch::Recipe& recipe_;
+  const bulkhead::batch::Directory& directory_;
+  const bulkhead::batch::Records& records_;
+  const bulkhead::batch::Recipe& recipe_;
   const decoding::Job job_;
   BatchReport& report_;
   BatchStop& stop_;
@@ -76,4 +77,4 @@ class BatchRun {
   Status end_;
 };
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::batch

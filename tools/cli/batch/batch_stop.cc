@@ -6,7 +6,7 @@
 #include <atomic>
 #include <utility>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::batch {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -62,4 +62,4 @@ void BatchStop::Request() const {
   for (const Cancellation& cancellation : cancellations_) cancellation.Cancel();
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::batch

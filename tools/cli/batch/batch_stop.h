@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::batch {
 
 // Stops the decoders of all threads of a batch, so that the run ends soon and
 // in order. A stop is requested by a thread that calls Request(), and by these
@@ -41,4 +41,4 @@ class BatchStop {
   const std::vector<Cancellation> cancellations_;
 };
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::batch

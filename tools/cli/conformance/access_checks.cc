@@ -10,7 +10,7 @@
 #include "tools/cli/conformance/each_clip.h"
 #include "tools/cli/conformance/reopening.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 // Opens `clip` and passes the decoder to `use`.
@@ -187,4 +187,4 @@ std::vector<Check> AccessChecks() {
   };
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -13,7 +13,7 @@
 #include "tools/cli/conformance/examination.h"
 #include "tools/cli/conformance/reference_clip.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 // A codec, and the file and the encoder of ffmpeg that make a clip of it.
@@ -132,4 +132,4 @@ std::vector<Check> AudioChecks(const Subject& subject) {
   return checks;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

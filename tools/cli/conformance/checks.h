@@ -9,7 +9,7 @@
 #include "tools/cli/conformance/reference_clip.h"
 #include "tools/cli/conformance/subject.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 // A test of one property of a backend. Each check is a line of the report.
 struct Check {
@@ -56,4 +56,4 @@ std::vector<Check> ErrorChecks();
 // opened decoders.
 std::vector<Check> EnduranceChecks();
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 struct Clause {
@@ -34,4 +34,4 @@ std::string ClauseNamedIn(std::string_view message) {
   return ClauseWords(id).empty() ? "" : id;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

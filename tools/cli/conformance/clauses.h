@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 // Returns the sentences of the clause `id`, such as "flush-1", from this
 // release's bulkhead_backend.h. Returns an empty text for an unknown id.
@@ -15,4 +15,4 @@ std::string_view ClauseWords(std::string_view id);
 // names no clause of this release.
 std::string ClauseNamedIn(std::string_view message);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -9,7 +9,7 @@
 #include "core/application/writers/picture.h"
 #include "tools/cli/conformance/clauses.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 // The clause of a pass from the first frame to the last, without seeks. In such
@@ -123,4 +123,4 @@ Verdict CompareRestarts(const VideoDecoder& video, uint32_t expected) {
                   stats.restarts - expected, stats.last_cause));
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

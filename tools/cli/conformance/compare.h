@@ -10,7 +10,7 @@
 #include "tools/cli/conformance/finding.h"
 #include "tools/cli/conformance/reference_clip.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 // Returns the failed verdict for a call that returned `error` instead of
 // success. Its clause is the first of these that exists:
@@ -35,4 +35,4 @@ Verdict CompareRest(VideoDecoder& video, const ReferenceClip& clip,
 // replaces lost workers without an error, but a vendor has to know of each.
 Verdict CompareRestarts(const VideoDecoder& video, uint32_t expected);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

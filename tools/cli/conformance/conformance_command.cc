@@ -26,7 +26,7 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
@@ -307,4 +307,4 @@ void AddConformanceCommand(Command& program, Invocation& invocation) {
   command.AddFlag("--json", &options.json, "Print the report as JSON");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -13,7 +13,7 @@
 #include "tools/cli/conformance/each_clip.h"
 #include "tools/cli/conformance/examination.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 // Returns the capabilities for video streams that the device declares; none if
@@ -292,4 +292,4 @@ std::vector<Check> DecodingChecks(const Subject& subject,
   return checks;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -5,7 +5,7 @@
 #include "tools/cli/conformance/compare.h"
 #include "tools/cli/conformance/usage.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 Verdict Loads(Subject& subject) {
@@ -87,4 +87,4 @@ std::vector<Check> DescriptionChecks() {
   };
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 // Returns the verdict of the check with the reference backend `cpu`.
@@ -42,4 +42,4 @@ Verdict TryEachClip(Subject& subject, const ClipCheck& check) {
   return all;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -7,7 +7,7 @@
 #include "tools/cli/conformance/reference_clip.h"
 #include "tools/cli/conformance/subject.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 // A check of one clip, which can be repeated with other clips. Returns the
 // verdict for the clip.
@@ -24,4 +24,4 @@ Verdict TryClip(Subject& subject, const ReferenceClip& clip,
 // with any clip, else kNotTried.
 Verdict TryEachClip(Subject& subject, const ClipCheck& check);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -14,7 +14,7 @@
 #include "tools/cli/conformance/reopening.h"
 #include "tools/cli/conformance/usage.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 constexpr int kOpens = 1'000;
@@ -212,4 +212,4 @@ std::vector<Check> EnduranceChecks() {
   };
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -10,7 +10,7 @@
 #include "tools/cli/conformance/each_clip.h"
 #include "tools/cli/conformance/reopening.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 Verdict RefusesAnUnknownOption(Subject& subject) {
@@ -157,4 +157,4 @@ std::vector<Check> ErrorChecks() {
   };
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -5,7 +5,7 @@
 
 #include "tools/cli/conformance/compare.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 const ExaminerOptions kFramesStayAndOneEnd = {{"bulkhead.hold-frames", "3"},
                                               {"bulkhead.end-twice", "1"}};
@@ -29,4 +29,4 @@ Verdict CompareFields(Subject& subject, const ReferenceClip& clip,
   return Examine(subject, clip, {{"bulkhead.expect", *fields}}, "frame-10");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

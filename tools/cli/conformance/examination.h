@@ -9,7 +9,7 @@
 #include "tools/cli/conformance/reference_clip.h"
 #include "tools/cli/conformance/subject.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 // Options of a stream, with keys that begin with "bulkhead.". They make the
 // worker's examiner (backends/worker/media/decode/examiner.h) verify what the
@@ -31,4 +31,4 @@ Verdict Examine(Subject& subject, const ReferenceClip& clip,
 Verdict CompareFields(Subject& subject, const ReferenceClip& clip,
                       Fields which);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

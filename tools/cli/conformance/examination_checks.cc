@@ -14,7 +14,7 @@
 #include "tools/cli/conformance/examination.h"
 #include "tools/cli/conformance/reopening.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 Verdict GivesFramesThatStay(Subject& subject) {
@@ -169,4 +169,4 @@ std::vector<Check> ExaminationChecks() {
   };
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -11,13 +11,13 @@
 #include "tools/cli/demo/program.h"
 #include "tools/cli/demo/sample_clip.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 constexpr std::chrono::minutes kLimit{10};
 
 Status Run(const Words& command, const Words& arguments) {
-  const Status status = RunProgram(Joined(command, arguments), kLimit);
+  const Status status = demo::RunProgram(Joined(command, arguments), kLimit);
   if (status.code() != Code::kNotFound) return status;
   return Status(Code::kNotFound,
                 "the ffmpeg program, which makes and decodes the clips that "
@@ -27,7 +27,7 @@ Status Run(const Words& command, const Words& arguments) {
 
 // Returns the versions of the programs and of their libraries.
 Result<std::string> ReadVersion() {
-  const TemporaryDirectory directory;
+  const demo::TemporaryDirectory directory;
   const std::string path = directory.path() + "/version";
   RETURN_IF_ERROR(RunFfprobe({"-show_program_version", "-show_library_versions",
                               "-of", "compact", "-o", path}));
@@ -59,4 +59,4 @@ Result<std::string> KeepOfFfmpeg(const KeptFiles& kept, const std::string& name,
                   make);
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -8,7 +8,7 @@
 
 #include "tools/cli/conformance/kept_files.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 // Arguments of a program, without the shell's quoting.
 using Words = std::vector<std::string>;
@@ -28,4 +28,4 @@ Result<std::string> KeepOfFfmpeg(const KeptFiles& kept, const std::string& name,
                                  const Words& recipe,
                                  const KeptFiles::Make& make);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

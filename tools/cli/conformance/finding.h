@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 // The outcome of one check of a backend.
 class Verdict {
@@ -54,4 +54,4 @@ struct Finding {
   std::optional<double> cpu_seconds;
 };
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

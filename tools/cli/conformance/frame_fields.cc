@@ -14,7 +14,7 @@
 #include "tools/cli/conformance/ffmpeg.h"
 #include "tools/cli/conformance/reference_clip.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 constexpr char kFieldList[] = "fields";
@@ -155,4 +155,4 @@ Result<std::string> ReadFields(const ReferenceClip& clip, Fields which,
   return fields;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM};
@@ -70,4 +70,4 @@ void Interruption::Wait() const {
   kill(getpid(), signal);
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -4,7 +4,7 @@
 #include <string>
 #include <thread>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 // Removes a directory when SIGINT (^C) or SIGTERM arrives, and then lets the
 // signal end the program. The signal handler only writes to a pipe. A thread of
@@ -25,4 +25,4 @@ class Interruption {
   std::thread thread_;
 };
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

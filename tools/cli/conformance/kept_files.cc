@@ -17,7 +17,7 @@
 #include "core/base/status_macros.h"
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 namespace fs = std::filesystem;
@@ -121,4 +121,4 @@ Result<std::string> KeptFiles::Get(const std::string& name,
   return status;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

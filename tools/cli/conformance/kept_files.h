@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 // A cache of files that take long to make, in a directory that may outlast the
 // run.
@@ -41,4 +41,4 @@ class KeptFiles {
   const std::string directory_;
 };
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

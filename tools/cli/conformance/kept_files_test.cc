@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 namespace fs = std::filesystem;
@@ -117,4 +117,4 @@ TEST_F(KeptFilesTest, NeedADirectoryThatCanBeWritten) {
 }
 
 }  // namespace
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -17,7 +17,7 @@
 #include "core/base/status_macros.h"
 #include "tools/cli/conformance/ffmpeg.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 constexpr int kFrames = 30;
@@ -411,4 +411,4 @@ Result<ReferenceSound> MakeSound(const std::string& encoder,
   return sound;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

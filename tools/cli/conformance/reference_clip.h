@@ -11,7 +11,7 @@
 
 #include "tools/cli/conformance/kept_files.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 // A file with one video stream, and the frames that the ffmpeg program decodes
 // from it. ffmpeg shares no code with the backend under test.
@@ -92,4 +92,4 @@ Result<ReferenceSound> MakeSound(const std::string& encoder,
                                  const std::string& file,
                                  const KeptFiles& kept);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -3,7 +3,7 @@
 
 #include "tools/cli/conformance/compare.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 Verdict BlameReopening(const Verdict& verdict) {
   return verdict.clause() == "life-5"
@@ -33,4 +33,4 @@ Verdict BlameReopeningIfItFails(const Verdict& verdict, Subject& subject) {
              : verdict;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -7,7 +7,7 @@
 #include "tools/cli/conformance/reference_clip.h"
 #include "tools/cli/conformance/subject.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 // Functions that decide which clause is broken when a worker dies: close-1 if
 // the cause is that the vendor's decoder is closed and opened again, and life-5
@@ -27,4 +27,4 @@ Verdict BlameReopeningIfItFails(const Verdict& verdict, Subject& subject);
 // repeats a passed check and, in addition, closes and reopens the decoder.
 Verdict BlameReopening(const Verdict& verdict);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -11,7 +11,7 @@
 #include "tools/cli/conformance/clauses.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 using Kind = Verdict::Kind;
@@ -182,4 +182,4 @@ Status WriteJunit(const Subject& subject, const std::vector<Finding>& findings,
   return status.ok() ? output.Close() : status;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -11,7 +11,7 @@
 #include "tools/cli/conformance/finding.h"
 #include "tools/cli/conformance/subject.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 // Returns the lines about one finding, for people.
 std::string DescribeFinding(const Finding& finding);
@@ -29,4 +29,4 @@ nlohmann::ordered_json FactsOf(const Subject& subject,
 Status WriteJunit(const Subject& subject, const std::vector<Finding>& findings,
                   writers::Output& output);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -8,7 +8,7 @@
 
 #include "core/base/status_macros.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 namespace {
 
 // Returns the name of a device without its index: "acme/npu" for "acme/npu:1".
@@ -19,7 +19,7 @@ std::string WithoutIndex(const std::string& device) {
 }  // namespace
 
 Subject::Subject(HostOptions options, const ConformanceRequest& request,
-                 std::shared_ptr<const TemporaryDirectory> directory,
+                 std::shared_ptr<const demo::TemporaryDirectory> directory,
                  KeptFiles kept)
     : options_(std::move(options)),
       name_(request.backend),
@@ -34,7 +34,7 @@ Result<std::unique_ptr<Subject>> Subject::Make(
   // The variables that hide backends from applications do not apply here.
   options.autoload = true;
   options.backends_disable.emplace();
-  const auto directory = std::make_shared<const TemporaryDirectory>();
+  const auto directory = std::make_shared<const demo::TemporaryDirectory>();
   if (directory->path().empty()) {
     return Status(Code::kInvalidArgument,
                   "cannot make a temporary directory; is TMPDIR writable?");
@@ -132,4 +132,4 @@ bool Subject::has_device() const {
       [this](const DeviceInfo& device) { return device.name == device_; });
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -13,7 +13,7 @@
 #include "tools/cli/demo/sample_clip.h"
 #include "tools/cli/options.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 // The backend, device and files that the user asks to be checked.
 struct ConformanceRequest {
@@ -85,7 +85,8 @@ class Subject {
 
  private:
   Subject(HostOptions options, const ConformanceRequest& request,
-          std::shared_ptr<const TemporaryDirectory> directory, KeptFiles kept);
+          std::shared_ptr<const demo::TemporaryDirectory> directory,
+          KeptFiles kept);
 
   Result<std::unique_ptr<Host>> NewHostFor(const std::string& backend,
                                            const Change& change);
@@ -96,7 +97,7 @@ class Subject {
   std::string device_;
   BackendInfo backend_;
   // Shared with reference_.
-  const std::shared_ptr<const TemporaryDirectory> directory_;
+  const std::shared_ptr<const demo::TemporaryDirectory> directory_;
   const KeptFiles kept_;
   std::vector<ReferenceClip> clips_;
   int hosts_ = 0;  // The number of Hosts made so far.
@@ -104,4 +105,4 @@ class Subject {
   std::unique_ptr<Subject> reference_;
 };
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 std::optional<Usage> UsageOf(int pid) {
   std::ifstream file(fmt::format("/proc/{}/status", pid));
@@ -24,4 +24,4 @@ std::optional<Usage> UsageOf(int pid) {
   return usage;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::conformance {
 
 // The memory and the threads of a process, from /proc.
 struct Usage {
@@ -16,4 +16,4 @@ struct Usage {
 // seen.
 std::optional<Usage> UsageOf(int pid);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::conformance

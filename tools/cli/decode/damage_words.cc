@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 namespace {
 
 std::string DescribeBytes(const std::optional<int64_t>& first,
@@ -106,4 +106,4 @@ std::vector<std::string> NotesIn(const std::string& file,
   return NotesOf(file, damage);
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

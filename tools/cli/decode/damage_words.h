@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 
 // Functions that turn damage into text for people. An entry of a list of damage
 // may be a note (DamageKind::kNote): something odd that spoiled no output.
@@ -27,4 +27,4 @@ std::vector<std::string> NotesIn(const std::string& file,
 std::vector<std::string> NotesIn(const std::string& file,
                                  const std::vector<DamagedSamples>& damage);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

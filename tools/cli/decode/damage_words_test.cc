@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 namespace {
 
 TEST(DamageWords, NameFrameTimeByteAndSign) {
@@ -96,4 +96,4 @@ TEST(DamageWords, OfManyNotesTheRestIsCounted) {
 }
 
 }  // namespace
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

@@ -16,7 +16,7 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
@@ -174,4 +174,4 @@ void AddDecodeCommand(Command& program, Invocation& invocation) {
                   "no terminal");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

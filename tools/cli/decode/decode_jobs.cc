@@ -12,7 +12,7 @@
 #include "core/base/status_macros.h"
 #include "tools/cli/decode/output_words.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 namespace {
 
 constexpr std::string_view kName = "{name}";
@@ -260,4 +260,4 @@ Result<std::vector<decoding::Job>> ParseJobs(const DecodeOptions& options) {
   return jobs;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

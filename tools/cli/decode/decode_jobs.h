@@ -10,7 +10,7 @@
 
 #include "core/application/decoding/job.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 
 // The arguments of `bulkhead decode` as typed. An empty string means that the
 // option is absent.
@@ -46,4 +46,4 @@ struct DecodeOptions {
 // directory and extension.
 Result<std::vector<decoding::Job>> ParseJobs(const DecodeOptions& options);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 namespace {
 
 Result<std::vector<decoding::Job>> Parse(std::vector<std::string> files,
@@ -99,4 +99,4 @@ TEST(DecodeJob, SeveralFilesMayShareStdoutOrNothing) {
 }
 
 }  // namespace
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

@@ -8,7 +8,7 @@
 #include "tools/cli/command_line.h"
 #include "tools/cli/decode/output_words.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 namespace {
 
 void AddAudioOptions(Command& command, DecodeOptions& options) {
@@ -144,4 +144,4 @@ void AddDecodeOptions(Command& command, DecodeOptions& options) {
       .OneOf({"png", "rawvideo", "y4m", "framemd5", "null", "wav", "f32le"});
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

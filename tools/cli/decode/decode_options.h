@@ -4,8 +4,10 @@
 #include "tools/cli/decode/decode_jobs.h"
 
 namespace bulkhead::cli {
-
 class Command;
+}  // namespace bulkhead::cli
+
+namespace bulkhead::cli::decode {
 
 // Adds the options that `bulkhead decode` and `bulkhead batch` share. They
 // choose the part of a file, the device and the output format. Each of the two
@@ -13,4 +15,4 @@ class Command;
 // which must outlive `command`.
 void AddDecodeOptions(Command& command, DecodeOptions& options);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

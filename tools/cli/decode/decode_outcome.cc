@@ -14,7 +14,7 @@
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -104,7 +104,8 @@ void SayNotes(const decoding::Job& job, const decoding::Outcome& outcome) {
 }
 
 Json FactsOf(const decoding::Job& job, const decoding::Outcome& outcome) {
-  const Json error = outcome.status.ok() ? Json() : FactsOf(outcome.status);
+  const Json error =
+      outcome.status.ok() ? Json() : cli::FactsOf(outcome.status);
   Json damage = Json::array();
   for (const DamagedRange& range : outcome.damage) {
     damage.push_back(decoding::FactsOf(range));
@@ -127,4 +128,4 @@ Json FactsOf(const decoding::Job& job, const decoding::Outcome& outcome) {
   };
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

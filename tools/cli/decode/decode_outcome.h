@@ -7,7 +7,7 @@
 #include "core/application/decoding/decode_file.h"
 #include "tools/cli/decode/decode_jobs.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 
 // Functions with which `bulkhead decode` reports the result of one file.
 
@@ -34,4 +34,4 @@ void SayNotes(const decoding::Job& job, const decoding::Outcome& outcome);
 nlohmann::ordered_json FactsOf(const decoding::Job& job,
                                const decoding::Outcome& outcome);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

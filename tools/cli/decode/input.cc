@@ -13,7 +13,7 @@
 
 #include "ipc/unique_fd.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 namespace {
 
 constexpr char kStdin[] = "standard input";
@@ -65,4 +65,4 @@ Result<Source> OpenInput(const std::string& file, uint64_t max_piped_bytes) {
   return Source::FromDescriptor(memory.get(), kStdin);
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

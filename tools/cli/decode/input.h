@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 
 // The largest amount of data that is read from a pipe into memory.
 inline constexpr uint64_t kMaxPipedBytes = uint64_t{4} << 30;
@@ -18,4 +18,4 @@ inline constexpr uint64_t kMaxPipedBytes = uint64_t{4} << 30;
 Result<Source> OpenInput(const std::string& file,
                          uint64_t max_piped_bytes = kMaxPipedBytes);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

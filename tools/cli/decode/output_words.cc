@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 namespace {
 
 using Filter = Resize::Filter;
@@ -144,4 +144,4 @@ Result<Ratio> ParseRate(std::string_view text) {
                kThousandths};
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

@@ -7,7 +7,7 @@
 
 #include "core/application/decoding/job.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 
 // Parsers for the arguments of --resize, --crop, --times and --fps. For a
 // malformed argument each returns kInvalidArgument, with the option, the
@@ -25,4 +25,4 @@ Result<decoding::TimeRange> ParseTimes(std::string_view text);
 // Parses the argument of --fps: "25", "29.97" or "30000/1001".
 Result<Ratio> ParseRate(std::string_view text);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

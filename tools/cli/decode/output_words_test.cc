@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 namespace {
 
 TEST(OutputWords, ASizeIsWidthByHeight) {
@@ -58,4 +58,4 @@ TEST(OutputWords, AnythingElseIsAnInvalidArgument) {
 }
 
 }  // namespace
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

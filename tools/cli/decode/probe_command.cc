@@ -10,7 +10,7 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
@@ -168,4 +168,4 @@ void AddProbeCommand(Command& program, Invocation& invocation) {
   command.AddFlag("--json", &options.json, "Print JSON on stdout");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

@@ -8,7 +8,7 @@
 
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -86,4 +86,4 @@ void Progress::Draw() {
   }
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 
 // A progress bar on stderr for one file, in frames or another `unit`. On a
 // terminal the bar is one line, which is redrawn at most ten times a second and
@@ -49,4 +49,4 @@ std::string ProgressLine(const std::string& name, uint64_t done,
                          std::optional<uint64_t> total, double seconds,
                          const char* unit = "frames");
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 namespace {
 
 TEST(ProgressLine, HasABarWhereTheTotalIsKnown) {
@@ -33,4 +33,4 @@ TEST(ProgressLine, KeepsTheEndOfALongName) {
 }
 
 }  // namespace
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

@@ -18,7 +18,7 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::decode {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
@@ -153,4 +153,4 @@ void AddSheetCommand(Command& program, Invocation& invocation) {
   }
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::decode

@@ -11,7 +11,7 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::demo {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
@@ -157,4 +157,4 @@ void AddDemoCommand(Command& program, Invocation& invocation) {
       .ValueName("PNG");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::demo

@@ -11,7 +11,7 @@
 
 #include "core/application/writers/md5.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::demo {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -117,4 +117,4 @@ Result<RunResult> DecodeDisturbed(
   return result;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::demo

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::demo {
 
 // A kill of the session worker with SIGKILL after `frame` frames were received.
 struct Disturbance {
@@ -45,4 +45,4 @@ Result<RunResult> DecodeDisturbed(
     const std::vector<Disturbance>& disturbances,
     const std::function<void(const Frame&, bool recovered)>& see);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::demo

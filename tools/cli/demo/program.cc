@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::demo {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -87,4 +87,4 @@ Status RunProgram(const std::vector<std::string>& arguments,
                                                 name, WTERMSIG(status)));
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::demo

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::demo {
 
 // Runs a program, which is looked up in PATH, and waits until it ends. Kills
 // the program after `limit`. The program inherits stdout and stderr; its stdin
@@ -16,4 +16,4 @@ namespace bulkhead::cli {
 Status RunProgram(const std::vector<std::string>& arguments,
                   std::chrono::milliseconds limit);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::demo

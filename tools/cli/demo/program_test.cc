@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::demo {
 namespace {
 
 using std::chrono::milliseconds;
@@ -28,4 +28,4 @@ TEST(RunProgram, KillsWhatTakesTooLong) {
 }
 
 }  // namespace
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::demo

@@ -10,7 +10,7 @@
 
 #include "tools/cli/demo/program.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::demo {
 namespace {
 
 // The time limit for ffmpeg. A clip of 1080p with noise takes a minute on two
@@ -66,4 +66,4 @@ Status MakeSampleClip(const SampleClip& clip, const std::string& path) {
   return status.WithContext("cannot make a clip");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::demo

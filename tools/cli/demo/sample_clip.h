@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::demo {
 
 // A new temporary directory. The destructor removes it with its contents.
 class TemporaryDirectory {
@@ -39,4 +39,4 @@ struct SampleClip {
 // to install, if there is no such program. A failure leaves no file at `path`.
 Status MakeSampleClip(const SampleClip& clip, const std::string& path);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::demo

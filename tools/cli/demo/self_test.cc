@@ -8,7 +8,7 @@
 #include "core/application/writers/output.h"
 #include "tools/cli/demo/sample_clip.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::demo {
 namespace {
 
 constexpr uint32_t kSize = 16;
@@ -49,4 +49,4 @@ Status DecodeTestPicture(Host& host, const std::string& device) {
   return Status();
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::demo

@@ -16,7 +16,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/cli/user_name.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
@@ -264,4 +264,4 @@ void AddBackendCommands(Command& program, Invocation& invocation) {
   }
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

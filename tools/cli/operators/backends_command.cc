@@ -11,7 +11,7 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
@@ -145,4 +145,4 @@ void AddBackendsCommand(Command& program, Invocation& invocation) {
                   "List each place searched, and what was found there");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

@@ -3,10 +3,10 @@
 
 #include <bulkhead/reports.h>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 
 // Prints a paragraph for each backend to stdout, and a line for each diagnostic
 // to stderr.
 void PrintBackends(const BackendReport& report);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

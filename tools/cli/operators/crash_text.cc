@@ -11,7 +11,7 @@
 
 #include "core/crashes/crash_json.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 std::string OrNotKnown(const std::string& text) {
@@ -158,4 +158,4 @@ std::vector<std::string> LinesOf(const Crash& crash) {
   return text;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 
 // Functions that turn a crash record into text, for `bulkhead crashes` and
 // `bulkhead top`. A record contains text from the process that crashed, so the
@@ -18,4 +18,4 @@ std::string LineOf(const Crash& crash);
 // Returns the whole record as lines. The first line is a heading.
 std::vector<std::string> LinesOf(const Crash& crash);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

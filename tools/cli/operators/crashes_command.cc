@@ -11,7 +11,7 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -108,4 +108,4 @@ void AddCrashesCommand(Command& program, Invocation& invocation) {
       .OnChosen([&options = options] { options.run = RunClear; });
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

@@ -18,7 +18,7 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
@@ -88,7 +88,7 @@ Examination Examine(const GlobalOptions& global) {
     found.sandbox = *std::move(sandbox);
   }
   const auto start = std::chrono::steady_clock::now();
-  found.decoding = DecodeTestPicture(**host, "cpu");
+  found.decoding = demo::DecodeTestPicture(**host, "cpu");
   found.decoding_ms = std::chrono::duration<double, std::milli>(
                           std::chrono::steady_clock::now() - start)
                           .count();
@@ -257,4 +257,4 @@ void AddDoctorCommand(Command& program, Invocation& invocation) {
   command.AddFlag("--json", &json, "Print JSON on stdout");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

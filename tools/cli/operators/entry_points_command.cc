@@ -9,7 +9,7 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
@@ -79,4 +79,4 @@ void AddEntryPointsCommand(Command& program, Invocation& invocation) {
   command.AddFlag("--json", &options.json, "Print JSON on stdout");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

@@ -10,7 +10,7 @@
 
 #include "core/crashes/crash_json.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -59,4 +59,4 @@ std::string TimeText(const Event& event) {
   return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(ms / 1000), ms % 1000);
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

@@ -6,7 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 
 // The version of the format that FactsOf() returns. It rises when a member is
 // removed or changes its meaning or type, but not when a member is added.
@@ -20,4 +20,4 @@ nlohmann::ordered_json FactsOf(const Event& event);
 // "2026-07-01T12:00:00.123Z".
 std::string TimeText(const Event& event);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 using std::chrono::milliseconds;
@@ -57,4 +57,4 @@ TEST(EventFacts, LeaveOutWhatAProcessClaims) {
 }
 
 }  // namespace
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

@@ -13,7 +13,7 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -115,4 +115,4 @@ void AddEventsCommand(Command& program, Invocation& invocation) {
                   "Print a line of JSON for each event on stdout");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

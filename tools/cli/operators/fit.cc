@@ -6,7 +6,7 @@
 
 #include "core/base/clean_text.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 // A printable character with the combining characters after it.
@@ -116,4 +116,4 @@ std::vector<std::string> Wrap(std::string_view text_untrusted, int columns) {
   return lines;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

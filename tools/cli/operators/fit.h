@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 
 // Functions that fit text into columns of a terminal. The text (names, inputs,
 // causes) comes from applications and backends, so each function replaces
@@ -25,4 +25,4 @@ std::string Fit(std::string_view text_untrusted, int columns);
 // Returns at least one line. `columns` must be at least 2.
 std::vector<std::string> Wrap(std::string_view text_untrusted, int columns);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

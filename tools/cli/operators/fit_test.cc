@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <locale.h>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 using ::testing::ElementsAre;
@@ -63,4 +63,4 @@ TEST_F(FitTest, WhatTheLocaleCannotPrintIsAQuestionMark) {
 }
 
 }  // namespace
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

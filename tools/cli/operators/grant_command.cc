@@ -17,7 +17,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/grants/grant_text.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 using grants::Permissions;
@@ -166,4 +166,4 @@ void AddGrantCommand(Command& program, Invocation& invocation) {
                   "Grant also what the backend does not ask for");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

@@ -3,7 +3,7 @@
 
 #include "core/base/environment.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 
 grants::GrantFiles OurGrantFiles() {
   return grants::ResolveGrantFiles(Environment::FromProcess(), std::nullopt,
@@ -36,4 +36,4 @@ Result<grants::Permissions> ParsePermissions(
   return permissions;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

@@ -10,7 +10,7 @@
 #include "core/grants/permissions.h"
 #include "tools/grants/grant_file.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 
 // Functions that `bulkhead grant`, `bulkhead revoke` and `bulkhead grants`
 // share.
@@ -35,4 +35,4 @@ Result<GrantTarget> TargetOf(bool system);
 Result<grants::Permissions> ParsePermissions(
     const std::vector<std::string>& words);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

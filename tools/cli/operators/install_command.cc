@@ -13,7 +13,7 @@
 #include "tools/install/installation.h"
 #include "tools/install/plugin_directory.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -137,4 +137,4 @@ void AddInstallCommand(Command& program, Invocation& invocation) {
   command.AddFlag("--json", &options.json, "Print JSON on stdout");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

@@ -22,7 +22,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/cli/user_name.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -321,4 +321,4 @@ void AddPsCommand(Command& program, Invocation& invocation) {
                   "Print JSON on stdout; a line for each listing of --watch");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

@@ -13,7 +13,7 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
@@ -279,4 +279,4 @@ void AddReplayCommand(Command& program, Invocation& invocation) {
                   "Start the backend even if it is quarantined");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

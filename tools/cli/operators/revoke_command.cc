@@ -8,7 +8,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/grants/grant_text.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
@@ -84,4 +84,4 @@ void AddRevokeCommand(Command& program, Invocation& invocation) {
                   "Edit /etc/bulkhead/grants.toml instead of your own file");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

@@ -12,7 +12,7 @@
 #include "tools/install/installation.h"
 #include "tools/install/plugin_directory.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::operators {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -76,4 +76,4 @@ void AddUninstallCommand(Command& program, Invocation& invocation) {
   command.AddFlag("--json", &options.json, "Print JSON on stdout");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::operators

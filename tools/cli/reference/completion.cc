@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::reference {
 namespace {
 
 constexpr char kOrigin[] = "# Made by `bulkhead completion`; do not edit.\n";
@@ -274,4 +274,4 @@ _bulkhead() {
   return out.str();
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::reference

@@ -5,7 +5,7 @@
 
 #include "tools/cli/reference/reference.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::reference {
 
 // Return a script for the named shell that completes the command line of
 // `bulkhead`: subcommands, options with their help, the values of options that
@@ -14,4 +14,4 @@ std::string BashCompletion(const CommandReference& reference);
 std::string FishCompletion(const CommandReference& reference);
 std::string ZshCompletion(const CommandReference& reference);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::reference

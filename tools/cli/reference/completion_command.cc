@@ -6,7 +6,7 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::reference {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
@@ -37,4 +37,4 @@ void AddCompletionCommand(Command& program, Invocation& invocation) {
       .OneOf({"bash", "fish", "zsh"});
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::reference

@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::reference {
 namespace {
 
 // Escapes the text so that troff prints it unchanged: a hyphen stays the ASCII
@@ -131,4 +131,4 @@ std::string CommandPage(const CommandReference& command) {
   return out.str();
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::reference

@@ -5,7 +5,7 @@
 
 #include "tools/cli/reference/reference.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::reference {
 
 // Returns the man page bulkhead(1), with the subcommands and the global
 // options.
@@ -14,4 +14,4 @@ std::string ProgramPage(const CommandReference& reference);
 // Returns the man page of one subcommand, bulkhead-NAME(1).
 std::string CommandPage(const CommandReference& command);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::reference

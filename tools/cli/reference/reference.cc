@@ -7,7 +7,7 @@
 
 #include "tools/cli/command_line.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::reference {
 namespace {
 
 // CLI11 returns the placeholder of an option together with descriptions of its
@@ -82,4 +82,4 @@ CommandReference Describe(const Command& program) {
   return Describe(program.parser());
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::reference

@@ -5,8 +5,10 @@
 #include <vector>
 
 namespace bulkhead::cli {
-
 class Command;
+}  // namespace bulkhead::cli
+
+namespace bulkhead::cli::reference {
 
 // The structs below describe the command line as data. Describe() reads the
 // data from the parser, which also prints `--help`. The man pages and the
@@ -39,4 +41,4 @@ struct CommandReference {
 // Describes a program and its subcommands.
 CommandReference Describe(const Command& program);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::reference

@@ -25,6 +25,7 @@ bool Write(const std::filesystem::path& file, const std::string& text) {
 
 int main(int argc, char** argv) {
   using namespace bulkhead::cli;
+  using namespace bulkhead::cli::reference;
   if (argc != 2) {
     std::fputs("Usage: write_reference DIRECTORY\n", stderr);
     return 2;

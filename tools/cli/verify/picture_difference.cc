@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::verify {
 namespace {
 
 // Counts the numbers of two rows that differ, and adds the squares of the
@@ -53,4 +53,4 @@ PictureDifference Compare(const writers::Picture& a,
   return difference;
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::verify

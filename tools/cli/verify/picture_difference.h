@@ -6,7 +6,7 @@
 
 #include "core/application/writers/picture.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::verify {
 
 // The difference between two pictures with the same Dtype. A number is the
 // value of one component (red, green or blue) of a pixel.
@@ -25,4 +25,4 @@ struct PictureDifference {
 // Compares two pictures, which must have the same Dtype.
 PictureDifference Compare(const writers::Picture& a, const writers::Picture& b);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::verify

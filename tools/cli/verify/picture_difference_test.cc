@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::verify {
 namespace {
 
 constexpr uint32_t kWidth = 5;
@@ -80,4 +80,4 @@ TEST_F(CompareTest, PicturesOfDifferentSizesAreNotCompared) {
 }
 
 }  // namespace
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::verify

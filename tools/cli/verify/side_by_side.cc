@@ -9,7 +9,7 @@
 
 #include "core/application/writers/picture.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::verify {
 namespace {
 
 using Answer = Result<std::optional<Frame>>;
@@ -107,4 +107,4 @@ Result<Comparison> CompareSideBySide(VideoDecoder& video, VideoDecoder& against,
   }
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::verify

@@ -10,7 +10,7 @@
 
 #include "tools/cli/verify/picture_difference.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::verify {
 
 // The first frame that differs between two devices.
 struct FirstDifference {
@@ -44,4 +44,4 @@ struct Comparison {
 Result<Comparison> CompareSideBySide(VideoDecoder& video, VideoDecoder& against,
                                      const std::function<void()>& seen);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::verify

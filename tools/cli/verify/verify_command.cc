@@ -15,7 +15,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/cli/verify/side_by_side.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::verify {
 namespace {
 
 constexpr char kExamples[] = R"(Examples:
@@ -117,16 +117,18 @@ int VerifyFile(Host& host, const std::string& file, const GlobalOptions& global,
   auto against = OpenOn(host, file, options.against, options);
   if (!against) return FailFile(file, against.error(), options.json);
   Result<Comparison> comparison = [&] {
-    Progress progress(
-        file,
-        global.quiet ? Progress::Shown::kNever : Progress::Shown::kOnTerminals,
-        video->metadata().frame_count_from_header);
+    decode::Progress progress(file,
+                              global.quiet
+                                  ? decode::Progress::Shown::kNever
+                                  : decode::Progress::Shown::kOnTerminals,
+                              video->metadata().frame_count_from_header);
     return CompareSideBySide(*video, *against, [&] { progress.Advance(); });
   }();
   if (!comparison) return FailFile(file, comparison.error(), options.json);
   if (!global.quiet) {
     // Notes are about the file, so they are the same on both devices.
-    for (const std::string& line : NotesIn(file, video->damage())) Say(line);
+    for (const std::string& line : decode::NotesIn(file, video->damage()))
+      Say(line);
   }
   int printed = 0;
   if (options.json) {
@@ -176,4 +178,4 @@ void AddVerifyCommand(Command& program, Invocation& invocation) {
   command.AddFlag("--json", &options.json, "Print JSON");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::verify

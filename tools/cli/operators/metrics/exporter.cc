@@ -28,7 +28,7 @@
 #include "tools/cli/operators/metrics/metric_totals.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::metrics {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -216,4 +216,4 @@ Status ServeMetrics(const std::string& address) {
   return Status();
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::metrics

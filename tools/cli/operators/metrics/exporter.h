@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::metrics {
 
 // Parses the address of a server: "127.0.0.1:9464", "[::1]:9464", or "9464",
 // which means this port of the loopback interface. Returns kInvalidArgument for
@@ -22,4 +22,4 @@ Result<std::string> ToServerAddress(const std::string& text);
 // listen on the address.
 Status ServeMetrics(const std::string& address);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::metrics

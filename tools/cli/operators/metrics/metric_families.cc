@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::metrics {
 namespace {
 
 using prometheus::ClientMetric;
@@ -260,4 +260,4 @@ std::vector<MetricFamily> FamiliesOf(const Result<RunningHosts>& running,
   return families.Take();
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::metrics

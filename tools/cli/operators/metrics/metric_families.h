@@ -8,7 +8,7 @@
 
 #include "tools/cli/operators/metrics/metric_totals.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::metrics {
 
 // Returns the metrics that Prometheus scrapes: `totals` as counters, and the
 // present numbers in `running` as gauges. Each gauge is summed over all
@@ -19,4 +19,4 @@ namespace bulkhead::cli {
 std::vector<prometheus::MetricFamily> FamiliesOf(
     const Result<RunningHosts>& running, const MetricTotals& totals);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::metrics

@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::metrics {
 namespace {
 
 constexpr size_t kMaxLabelBytes = 64;
@@ -172,4 +172,4 @@ void MetricTotals::Add(const RunningHosts& running, Time now) {
   }
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::metrics

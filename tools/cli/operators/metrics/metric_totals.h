@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::metrics {
 
 // The counts of one backend in all processes of one program.
 struct MetricCounts {
@@ -79,4 +79,4 @@ std::string ApplicationOf(const RunningHost& host);
 // Returns `text` as a label: at most 64 letters, digits and ".+-_".
 std::string LabelOf(const std::string& text);
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::metrics

@@ -14,7 +14,7 @@
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::metrics {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -75,4 +75,4 @@ void AddMetricsCommand(Command& program, Invocation& invocation) {
       .ValueName("ADDRESS");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::metrics

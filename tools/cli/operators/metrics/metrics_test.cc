@@ -16,7 +16,7 @@
 #include "tools/cli/operators/metrics/metric_families.h"
 #include "tools/cli/operators/metrics/metric_totals.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::metrics {
 namespace {
 
 using std::chrono::milliseconds;
@@ -368,4 +368,4 @@ TEST(Metrics, SayWhyTheyCannotBeServed) {
 }
 
 }  // namespace
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::metrics

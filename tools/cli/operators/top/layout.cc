@@ -59,11 +59,11 @@ std::string Layout::Join(const std::string& mark, const std::string& state,
                          const std::string& restarts,
                          const std::string& cause) const {
   std::string line =
-      fmt::format("{}{} {:>{}} {} {:>{}}", mark, Fit(state, kState), pid, kPid,
-                  Fit(what, what_), rate, kRate);
+      fmt::format("{}{} {:>{}} {} {:>{}}", mark, operators::Fit(state, kState),
+                  pid, kPid, operators::Fit(what, what_), rate, kRate);
   if (bar_ > 0) line += fmt::format(" {:<{}}", bar, bar_);
   if (restarts_) line += fmt::format(" {:>{}}", restarts, kRestarts);
-  if (cause_ > 0) line += " " + Cut(cause, cause_);
+  if (cause_ > 0) line += " " + operators::Cut(cause, cause_);
   line.resize(line.find_last_not_of(' ') + 1);
   return line;
 }
@@ -78,7 +78,7 @@ std::string Layout::LineOf(const Row& row, bool selected) const {
   return Join(
       selected ? "> " : "  ", row.state,
       row.key.pid > 0 ? std::to_string(row.key.pid) : "-", row.what,
-      rate ? Cut(fmt::format("{:.1f}", *rate), kRate) : "-",
+      rate ? operators::Cut(fmt::format("{:.1f}", *rate), kRate) : "-",
       row.bar ? BarOf(*row.bar, kBar) : "",
       row.restarts > 0 ? std::to_string(std::min(row.restarts, 9'999u)) : "",
       row.cause);

@@ -14,7 +14,7 @@
 #include "tools/cli/terminal.h"
 #include "tools/cli/user_name.h"
 
-namespace bulkhead::cli {
+namespace bulkhead::cli::top {
 namespace {
 
 // The time over which --once measures frames per second.
@@ -71,4 +71,4 @@ void AddTopCommand(Command& program, Invocation& invocation) {
   command.AddFlag("--once", &once, "Print the table once, on stdout");
 }
 
-}  // namespace bulkhead::cli
+}  // namespace bulkhead::cli::top

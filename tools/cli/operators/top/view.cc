@@ -15,6 +15,7 @@
 namespace bulkhead::cli::top {
 namespace {
 
+using operators::Cut;
 using Style = ScreenLine::Style;
 
 // Lines below the rows of the table: details and, below them, the message.
@@ -62,14 +63,14 @@ constexpr const char* kHelp[] = {
     "Records are those of the default state directory."};
 
 ScreenLine Title(const std::string& text, int columns) {
-  return {Fit(text, columns), Style::kTitle, false};
+  return {operators::Fit(text, columns), Style::kTitle, false};
 }
 
 // Breaks the text into at most `lines` lines. If some text does not fit, the
 // last line ends with "~".
 std::vector<std::string> WrapTo(size_t lines, const std::string& text_untrusted,
                                 int columns) {
-  std::vector<std::string> wrapped = Wrap(text_untrusted, columns);
+  std::vector<std::string> wrapped = operators::Wrap(text_untrusted, columns);
   if (wrapped.size() > lines) {
     std::string& last = wrapped[lines - 1];
     last = Cut(last + " " + wrapped[lines], columns);
@@ -259,11 +260,11 @@ std::vector<std::string> View::TextOfPane() const {
   if (pane_ == Pane::kHelp) {
     text.assign(std::begin(kHelp), std::end(kHelp));
   } else if (crashes_scroll_.selected() < crashes_.size()) {
-    text = LinesOf(crashes_[crashes_scroll_.selected()]);
+    text = operators::LinesOf(crashes_[crashes_scroll_.selected()]);
   }
   std::vector<std::string> wrapped;
   for (const std::string& line_untrusted : text) {
-    for (std::string& line : Wrap(line_untrusted, columns_)) {
+    for (std::string& line : operators::Wrap(line_untrusted, columns_)) {
       wrapped.push_back(std::move(line));
     }
   }
@@ -338,7 +339,8 @@ void View::DrawCrashes(std::vector<ScreenLine>& lines) {
     }
     const bool selected = entry == crashes_scroll_.selected();
     lines.push_back(
-        {Cut((selected ? "> " : "  ") + LineOf(crashes_[entry]), columns_),
+        {Cut((selected ? "> " : "  ") + operators::LineOf(crashes_[entry]),
+             columns_),
          Style::kPlain, selected});
   }
 }
