@@ -8,10 +8,10 @@
 
 namespace bulkhead::ipc {
 
-// A point in monotonic time after which waiting stops. Every function that
-// waits takes a Deadline by value and passes it to the functions it calls, so a
-// step that consists of many waits has one bound. There is no deadline "never":
-// nothing in Bulkhead waits without a bound.
+// A point in monotonic time after which waiting stops. A function that waits
+// takes a Deadline by value and passes it to the functions it calls, so a step
+// that consists of many waits has one bound. There is no deadline "never": each
+// wait in the kernel has a bound.
 class Deadline {
  public:
   using Clock = std::chrono::steady_clock;

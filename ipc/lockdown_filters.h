@@ -9,9 +9,9 @@
 
 namespace bulkhead::ipc {
 
-// The number of instructions for which a worker reserves memory before it
-// installs its last filter: the kernel's maximum. bulkheadd may write a longer
-// filter into that memory before it allows the installation.
+// The number of instructions that a worker reserves for its last filter, the
+// session's: the kernel's maximum. While the worker's seccomp() call waits,
+// bulkheadd may replace that filter in the worker's memory by a longer one.
 inline constexpr size_t kRoomForFilter = BPF_MAXINSNS;
 
 // The two seccomp filters of a lock-down that a backend's process builds for

@@ -40,7 +40,8 @@
  * own, which calls open and decodes that stream (environment.md has other
  * ways).
  * [life-1] The entry function returns the backend's table, never NULL. The
- * table and what it refers to stay valid and unchanged until the process ends.
+ *   table and what it refers to stay valid and unchanged until the process
+ *   ends.
  * [life-2] The entry function starts no thread and initializes no driver:
  *   threads and most drivers do not survive the cloning. enumerate_devices,
  *   open and later calls may do both.
@@ -350,11 +351,10 @@ typedef struct bulkhead_frame {
   int32_t damaged;
   /* [frame-9] met_error is 1 if the decoder, since the previous frame, met an
    *   error in a packet and no call returned BAD_INPUT for it. The frame itself
-   *   may be sound. But each packet sent so far whose frame has not come out
-   * may be the damaged one. So the runtime holds back a frame that may refer to
-   *   such a packet until that packet's frame has come out or is known to be
-   *   lost. This matters for a frame that is displayed before a frame that it
-   *   refers to. */
+   *   may be sound. The runtime then suspects every packet whose frame has not
+   *   come out yet. It holds back a frame that may refer to such a packet until
+   *   that packet's frame has come out or is known to be lost. This matters for
+   *   a frame that is displayed before a frame that it refers to. */
   int32_t met_error;
 } bulkhead_frame;
 

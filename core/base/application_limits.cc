@@ -95,8 +95,9 @@ std::optional<OpenFiles> NearOpenFiles(int newest, uint64_t spare) {
     // Multiplies, since a division would round limits below ten to 0.
     return open * 10 >= limit.rlim_cur * 9 || open + spare > limit.rlim_cur;
   };
-  // The kernel gives a new descriptor the lowest free number, so at least
-  // newest + 1 files are open. There may be more, with higher numbers that were
+  // Counting is slow, so this first finds out whether it is needed. The kernel
+  // gives a new descriptor the lowest free number, so at least newest + 1 files
+  // are open. There may be more, with higher numbers that were
   // opened earlier. If those reach up to the limit, the last number is in use.
   const uint64_t at_least = static_cast<uint64_t>(newest) + 1;
   const int last = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, INT_MAX));

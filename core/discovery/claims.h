@@ -21,8 +21,8 @@ class Claims {
   explicit Claims(const std::vector<grants::Grant>& grants) : grants_(grants) {}
 
   // Decides about the next candidate. If its name is taken or reserved, the
-  // candidate becomes kBroken; a backend of Bulkhead's own whose name a grant
-  // gave to a package becomes kDisabled. Otherwise the candidate gets the
+  // candidate becomes kBroken. A backend of Bulkhead's own becomes kDisabled if
+  // a grant has given its name to a package. Otherwise the candidate gets the
   // device names that are free; each other device name of its manifest is a
   // warning. A disabled candidate gets no names.
   void Settle(BackendCandidate& candidate, Diagnostics& diagnostics);

@@ -63,8 +63,9 @@ class ApplicationRequests {
   kj::Promise<void> AnswerAtOnce(sockets::EventSocket& connection,
                                  ipc::ReceivedMessage message);
   void ListBackends(ipc::schema::Backends::Builder out);
-  // These three record what the application reports: a frame that was delivered
-  // after deaths at it, how sessions went on after crashes, and a failover.
+  // These three record what the application reports: a frame that a worker
+  // delivered after earlier workers had died at it, how sessions went on after
+  // crashes, and a failover.
   void NoteFrame(ipc::schema::DeliveredFrame::Reader delivered);
   void NoteOutcome(ipc::schema::CrashOutcome::Reader outcome);
   void NoteFailover(ipc::schema::FailedOver::Reader failed);

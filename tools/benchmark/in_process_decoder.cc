@@ -115,7 +115,8 @@ Status InProcessDecoder::Convert() {
 
     picture_.width = static_cast<uint32_t>(frame_->width);
     picture_.height = static_cast<uint32_t>(frame_->height);
-    // swscale may write whole vectors at the end of a row.
+    // swscale may write whole vectors at the end of a row, so there is a row
+    // more; kAlignment more bytes align the start.
     const size_t row = size_t{3} * ((picture_.width + 15) / 16 * 16);
     picture_.stride =
         static_cast<uint32_t>((row + kAlignment - 1) / kAlignment * kAlignment);

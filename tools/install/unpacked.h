@@ -12,10 +12,10 @@ namespace bulkhead::install {
 // into the empty directory `staging`. `path` is its dist-info folder, or a
 // folder that contains exactly one dist-info folder. Copies the files that
 // RECORD lists and verifies each like a file of a wheel; ignores other files.
-// Leaves out files whose line of RECORD has no hash or size, such as bytecode
-// written by Python, or a path that leads out of the folder, such as scripts. A
-// diagnostic reports each of them except bytecode. Follows links that stay
-// inside of the folder.
+// Leaves out two kinds of files: those without a hash or size in RECORD, such
+// as bytecode written by Python, and those whose path leads out of the folder,
+// such as scripts. A diagnostic reports each of them except bytecode. Follows
+// links that stay inside of the folder.
 //
 // Fails with the same codes as StageWheel.
 Result<Staged> StageUnpacked(const std::string& path, int staging);

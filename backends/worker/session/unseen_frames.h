@@ -14,10 +14,10 @@
 namespace bulkhead::worker::session {
 
 // Collects the frames that the host gets no picture of, and reports them to the
-// host: frames that were lost, notes (ipc/damage_sign.h), and frames before the
-// first frame that a play (stream.h) asks for. The host counts frames by their
-// order, so the unseen frames must be sent before the next picture. Used by the
-// session's thread.
+// host: lost frames, and skipped frames, which lie before the first frame that
+// a play (stream.h) asks for. Notes (ipc/damage_sign.h) travel in the same
+// list. The host counts frames by their order, so the unseen frames must be
+// sent before the next picture. Used by the session's thread.
 class UnseenFrames {
  public:
   // Borrows `replies`.

@@ -22,8 +22,8 @@ struct Verdict {
     // The input was decoded, or failed because of its own contents. It has a
     // record in the directory and is not tried again.
     kResult,
-    // The backend failed, or a deadline or limit was exceeded. The input has no
-    // record and may be tried again.
+    // The backend failed, a deadline or limit was exceeded, or the input was
+    // changed meanwhile. It has no record and may be tried again.
     kLoss,
     // The output could not be written, or the machine has no sandbox. Every
     // other input would fail as well, so the run ends.

@@ -41,10 +41,10 @@ struct Awaited {
 // decisions about a death. It starts and sends nothing, so each decision can be
 // tested by itself.
 //
-// bulkheadd's count of blamed deaths at the position, which includes other
-// sessions (ExitVerdict::deaths_here), counts instead of the own one if it is
-// larger. The first line that applies to a death decides. The allowed numbers
-// are in Limits: attempts_per_position, kills_per_position,
+// Two counts of blamed deaths at the position exist: that of this session, and
+// bulkheadd's, which includes other sessions (ExitVerdict::deaths_here). The
+// larger one is used. The first line that applies to a death decides. The
+// allowed numbers are in Limits: attempts_per_position, kills_per_position,
 // restarts_per_position.
 //
 //   the worker broke the protocol            give up: kBackendMisbehaved
@@ -62,10 +62,10 @@ struct Awaited {
 // (ExitVerdict::blamed). All other deaths are innocent.
 //
 // A worker may decode one frame ahead while it converts the frame that the
-// caller waits for (VideoLink::was_ahead). A death over the frame ahead never
-// ends the attempts at the wanted frame: the next worker does not decode ahead,
-// so it can deliver the wanted frame. The attempts at the frame ahead then
-// begin with one blamed death (Want()).
+// caller waits for (VideoLink::was_ahead). If the
+// worker dies over the frame ahead, the wanted frame is tried again without
+// decoding ahead. The death is kept, and counts as the first blamed death once
+// the caller wants the frame ahead (Want()).
 //
 // A kill is an innocent death by a signal from outside: Bulkhead did not send
 // it, and faults do not raise it (IsRequestToEnd). If a worker was late because

@@ -50,6 +50,8 @@ Status FrameFinder::Start(worker_link::VideoLink& video, uint64_t i,
       .skip_before = index_[i].pts,
       .max_frames = window_};
   const auto entry = from_beginning ? std::nullopt : record_.FindEntry(i);
+  // With damage between the entry and the frame, the pass begins at the
+  // beginning, since a seek might hide the damage.
   if (entry && !log_.Has(*entry, i)) {
     play.entry = index_[*entry];
     play.keyframe_before = play.entry.pts;

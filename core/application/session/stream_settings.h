@@ -19,8 +19,9 @@
 
 namespace bulkhead::session {
 
-// Returns the device that `options` name, with the data for requests of its
-// workers. `Options` is VideoOptions or AudioOptions.
+// Returns the device that `options` name, with what is needed to ask for its
+// workers: the key of the input, the options for crash records, and the vetting
+// of the device. `Options` is VideoOptions or AudioOptions.
 template <typename Options>
 DeviceChoice ChoiceOf(
     const std::shared_ptr<supervisor_link::SupervisorLink>& supervisor,

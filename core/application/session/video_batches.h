@@ -43,7 +43,7 @@ class VideoBatches {
   FrameBatch Empty() const;
   // Returns the largest number of pictures that a batch may have.
   uint64_t MostFrames() const;
-  // Returns nullopt if the frame is damaged and on_corrupt is kSkip or kShow.
+  // Returns nullopt if damage took the frame and on_corrupt is kSkip or kShow.
   Result<std::optional<Frame>> FetchOne(uint64_t index);
   // Returns the chosen frames as a batch, or the error of `choice`.
   Result<FrameBatch> Fetch(const Result<frames::FrameChoice>& choice,

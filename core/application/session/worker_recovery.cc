@@ -95,8 +95,8 @@ WorkerRecovery::Episode& WorkerRecovery::BeginEpisode() {
 void WorkerRecovery::Recovered() {
   const bool moved = stats_.failover && failover_.unconfirmed();
   if (!episode_ && !moved) return;
-  // There is no episode if an earlier call changed the device, but was then
-  // cancelled or failed, which ended its episode.
+  // Without an episode, a new one reports the change of the device: an earlier
+  // call changed it and was then cancelled or failed, which ended its episode.
   Episode& episode = BeginEpisode();
   const auto took = std::chrono::steady_clock::now() - episode.began;
   Recovery recovery{

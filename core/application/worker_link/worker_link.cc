@@ -136,6 +136,9 @@ Status WorkerLink::AwaitReply(worker_protocol::StepDeadline& deadline,
     return !read || *read;
   };
   auto wake = ipc::Wake::kDeadline;
+  // Each turn looks for a cancellation and a reply, then waits until
+  // deadline.next(). Only a reply, an invalid one, or the end of the worker
+  // leaves the loop early.
   // The deadline and the cancel signal are checked even before the first wait:
   // a worker that always has a reply ready would otherwise never be late, and a
   // signal that came while a reader of the application was slow would be

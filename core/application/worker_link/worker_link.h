@@ -60,8 +60,8 @@ class WorkerLink {
       std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
       supervisor_link::SessionRequest request, const MediaInput& input,
       std::shared_ptr<supervisor_link::CancelSignal> cancel);
-  // Ends the worker like End(), and reports to bulkheadd that the session is
-  // closed. In a fork() of the application, does neither.
+  // Calls End(), and closes the session itself if End() did not. Does nothing
+  // in a fork() of the application.
   ~WorkerLink();
   WorkerLink(const WorkerLink&) = delete;
   WorkerLink& operator=(const WorkerLink&) = delete;
@@ -115,8 +115,9 @@ class WorkerLink {
   const std::shared_ptr<worker_protocol::FramePool>& pool() const {
     return pool_;
   }
-  // Ends the worker if it lives, except a process that may serve several
-  // sessions (StartedWorker::shared). Returns gone().
+  // Closes the session, also at bulkheadd, and so ends the worker. Does nothing
+  // if dead(), or if the process may serve several sessions
+  // (StartedWorker::shared). Returns gone().
   bool End();
   // Returns true once the worker has died or was killed.
   bool dead() const { return process_.dead(); }

@@ -174,9 +174,9 @@ kj::Promise<Status> BackendStart::VerifyComplete(int object) {
 
 kj::Promise<Status> BackendStart::VerifyCopy(int object) {
   kj::Timer& timer = context_.port.getTimer();
-  // Bulkhead's own files are trusted, and a copy would cost each of them its
-  // share of the page cache. Only in tier full does the backend have a root
-  // directory of its own, in which a copy can be shown.
+  // Bulkhead's own files are trusted, and a copy of one would not share the
+  // page cache with other processes. Only in tier full does the backend have a
+  // root directory of its own, in which a copy can be shown.
   if (candidate_.built_in || context_.tier != sandbox::Tier::kFull) {
     return files::VerifyObject(timer, object, candidate_.plugin_hash);
   }

@@ -98,6 +98,7 @@ struct Copying {
 };
 
 Result<ipc::UniqueFd> Seal(Copying& copying) {
+  // An object that is too large to be copied is no error (CopyObject()).
   if (copying.bytes > copying.most_bytes) return ipc::UniqueFd();
   if (copying.error == 0 &&
       ::fcntl(copying.memory.get(), F_ADD_SEALS,

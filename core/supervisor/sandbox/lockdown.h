@@ -15,15 +15,17 @@
 namespace bulkhead::sandbox {
 
 // Compiles a policy to the restrictions that a backend's processes install upon
-// themselves: three seccomp programs and the Landlock plan. Adds the path and
-// the entry symbol of the vendor's shared object. Returns a memfd with one
+// themselves: the seccomp programs of the reaper, of stage 1 (the zygote) and
+// of stage 2 (a session), and the Landlock plan. Adds the path and the entry
+// symbol of the vendor's shared object. Returns a memfd with one
 // schema::Lockdown message in the format of capnp::messageToFlatArray. The
 // backend's processes install these data and know no policy.
 //
 // The memfd is sealed, so a backend cannot change it, and the same descriptor
-// serves every start of the backend. `forbidden` is the reaction that this
-// machine supports (SandboxReport::forbidden). With kNotify, the zygote sends
-// the filter's listener, which the caller must keep open.
+// serves every start of the backend. `forbidden` is the reaction to a
+// forbidden call that this machine supports (SandboxReport::forbidden). With
+// kNotify, the zygote sends the filter's listener, which the caller must keep
+// open.
 Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
                                       const Plugin& plugin,
                                       Forbidden forbidden);

@@ -16,8 +16,9 @@ namespace bulkhead::sandbox {
 //
 // Files of the plugin and granted objects are opened, compared with the
 // identity in the policy, and mounted from the same descriptor, so that nobody
-// can replace them in between. Each file is a mount of its own, so it does not
-// matter who may enter the directories above it outside. A VisiblePath with
+// can replace them in between. Each file is a mount of its own, so the worker
+// can reach it even if its user may not enter the directories above the
+// original. A VisiblePath with
 // `contents` becomes a read-only copy in the root's tmpfs, which the owner of
 // the original file cannot change.
 //

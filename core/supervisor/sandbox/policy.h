@@ -123,6 +123,8 @@ struct Policy {
   // True to turn off speculative store bypass and indirect branch speculation
   // for good, if the machine lets a process do so (README.md).
   bool disable_speculation = true;
+  // True if the shared memory of a worker has the fixed numbers of
+  // ipc/descriptors.h, so that the filter lets it map no other descriptor.
   // False if a worker serves many sessions; see GrantedCalls.
   bool fixed_descriptors = true;
 };

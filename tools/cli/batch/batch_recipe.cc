@@ -54,6 +54,8 @@ bulkhead::batch::Record OptionsForRecords(const decode::DecodeOptions& options,
     if (value) record[name] = true;
   }
   if (options.video.threads != 1) record["threads"] = options.video.threads;
+  // The record as it will be read back: LineOf() replaces bytes that are not
+  // UTF-8.
   return bulkhead::batch::Record::parse(bulkhead::batch::LineOf(record));
 }
 

@@ -64,8 +64,8 @@ std::string Differs(const Frame& a, const Frame& b, Comparison& comparison) {
 // Counts a difference, and keeps it if it is the first.
 void Note(Comparison& comparison, double seconds, std::string words) {
   ++comparison.differing;
-  if (comparison.first) return;
-  comparison.first =
+  if (comparison.first_difference) return;
+  comparison.first_difference =
       FirstDifference{.frame = comparison.frames + comparison.refused,
                       .seconds = seconds,
                       .words = std::move(words)};

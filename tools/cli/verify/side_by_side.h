@@ -30,7 +30,7 @@ struct Comparison {
   // False if the comparison ended before the streams did, because only one of
   // the devices returned a frame. The next frames would not match each other.
   bool complete = true;
-  std::optional<FirstDifference> first;
+  std::optional<FirstDifference> first_difference;
   std::optional<double> lowest_psnr;  // Over the pictures that differ.
   // The time spent in calls of the first and the second device.
   double seconds = 0;

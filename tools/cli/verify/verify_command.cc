@@ -47,10 +47,10 @@ struct Options {
 nlohmann::ordered_json FactsOf(const Comparison& comparison) {
   using Json = nlohmann::ordered_json;
   Json first;
-  if (comparison.first) {
-    first = {{"frame", comparison.first->frame},
-             {"seconds", comparison.first->seconds},
-             {"words", comparison.first->words}};
+  if (comparison.first_difference) {
+    first = {{"frame", comparison.first_difference->frame},
+             {"seconds", comparison.first_difference->seconds},
+             {"words", comparison.first_difference->words}};
   }
   return {{"numbers", writers::NameOf(comparison.numbers)},
           {"frames", comparison.frames},
@@ -76,7 +76,7 @@ void PrintComparison(const std::string& file, const Comparison& comparison,
       comparison.refused == 0
           ? ""
           : fmt::format(", {} are damaged for both", comparison.refused);
-  if (!comparison.first) {
+  if (!comparison.first_difference) {
     Print(fmt::format("{}: {} frames are equal in {}{}; {}", file,
                       comparison.frames, numbers, refused, times));
     return;
@@ -85,8 +85,9 @@ void PrintComparison(const std::string& file, const Comparison& comparison,
                     comparison.differing, comparison.frames, numbers, refused,
                     times));
   Print(fmt::format("  first, frame {} at {:.3f} s, in {}",
-                    comparison.first->frame, comparison.first->seconds,
-                    comparison.first->words));
+                    comparison.first_difference->frame,
+                    comparison.first_difference->seconds,
+                    comparison.first_difference->words));
   if (!comparison.complete) {
     Print("  the comparison ended there, since the devices are out of step");
   }
@@ -141,7 +142,7 @@ int VerifyFile(Host& host, const std::string& file, const GlobalOptions& global,
     PrintComparison(file, *comparison, *video, *against);
     printed = FinishPrinting();
   }
-  return WorseExitCode(printed, comparison->first ? kDiffers : 0);
+  return WorseExitCode(printed, comparison->first_difference ? kDiffers : 0);
 }
 
 int RunVerify(const GlobalOptions& global, const Options& options) {

@@ -173,6 +173,7 @@ void AudioReader::QueuePacket(const bulkhead_packet& packet) {
         Keep(timeline_.Add(packet, samples, rejection_, queue_.end(),
                            converter_.format().sample_rate));
     QueueSilence(silence);
+    // False once the table is full and has missed a packet.
     if (packet_ == packets_.size()) {
       packets_.Add({.pts = packet.pts,
                     .position = packet.position,

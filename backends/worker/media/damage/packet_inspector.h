@@ -54,9 +54,9 @@ class PacketInspector {
   // the same, the picture is dropped.
   bool left_out() const { return left_out_; }
 
-  // A packet that was left out before the first entry (the first packet at
-  // which decoding may begin), but has a picture that is shown after that
-  // entry. A decoder does show such a picture.
+  // A packet of H.264 for which left_out() was true, but whose picture turns
+  // out to be shown after the first entry (the first packet at which decoding
+  // may begin). A decoder does show that picture, so it counts after all.
   struct LatePacket {
     int count;  // picture order count
     int64_t pts;

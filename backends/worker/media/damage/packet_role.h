@@ -16,9 +16,9 @@ struct PacketRole {
   // refer to no packet before this one. Exempt are leading pictures: they are
   // sent after this packet, but shown before its picture.
   bool entry = false;
-  // H.264: true if the stream itself, and not only the container, says that
-  // this is an entry. Pictures that are shown later are then the same as from a
-  // decoder that began earlier.
+  // H.264, stricter than `entry`: true if the stream itself, and not only the
+  // container, says that decoding may begin here. Pictures that are shown later
+  // are then the same as from a decoder that began earlier.
   bool exact = false;
   // True for an entry after which no packet, not even a leading picture,
   // refers to earlier packets (closed GOP).

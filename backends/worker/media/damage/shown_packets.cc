@@ -213,37 +213,37 @@ bool ShownPackets::ReadMpeg2(Bytes packet) {
   constexpr uint8_t kSequence = 0xb3;
   constexpr uint8_t kExtension = 0xb5;
   bool has_picture = false;
-  bool has_sequence = false;
-  std::array<uint8_t, 6> sequence{};
+  bool found_sequence = false;
+  std::array<uint8_t, 6> new_sequence{};
   int height = 0;
-  bool is_delayed = true;
+  bool delays = true;
   const Bytes searched = packet.first(std::min(packet.size(), kHeadersBytes));
   const bool found = ForEachStartCode(searched, [&](Bytes unit) {
     // A picture begins with 0. Slices alone mean a damaged picture header.
     has_picture = has_picture || unit[0] <= kLastSlice;
     // The size and the aspect ratio (ITU-T H.262, section 6.2.2.1).
     if (unit[0] == kSequence && unit.size() > 4) {
-      has_sequence = true;
-      sequence = {unit[1], unit[2], unit[3],
-                  static_cast<uint8_t>(unit[4] & 0xf0)};
+      found_sequence = true;
+      new_sequence = {unit[1], unit[2], unit[3],
+                      static_cast<uint8_t>(unit[4] & 0xf0)};
       height = (unit[2] & 0xf) << 8 | unit[3];
     }
     // More bits of the size, and whether frames are progressive. The latter
     // matters only if fields need a larger buffer (section 6.2.2.3).
     if (unit[0] == kExtension && unit.size() > 6 && unit[1] >> 4 == 1 &&
-        has_sequence) {
+        found_sequence) {
       const int mask = FFALIGN(height, 16) != FFALIGN(height, 32) ? 0x09 : 0x01;
-      sequence[4] = static_cast<uint8_t>(unit[2] & mask);
-      sequence[5] = static_cast<uint8_t>(unit[3] & 0xe0);
-      is_delayed = (unit[6] & 0x80) == 0;  // low_delay
+      new_sequence[4] = static_cast<uint8_t>(unit[2] & mask);
+      new_sequence[5] = static_cast<uint8_t>(unit[3] & 0xe0);
+      delays = (unit[6] & 0x80) == 0;  // low_delay
     }
   });
   if (!found) return true;
-  if (has_sequence) {
-    drops_held_ = holds_ && has_sequence_ && sequence != sequence_;
+  if (found_sequence) {
+    drops_held_ = holds_ && has_sequence_ && new_sequence != sequence_;
     has_sequence_ = true;
-    sequence_ = sequence;
-    is_delayed_ = is_delayed;
+    sequence_ = new_sequence;
+    is_delayed_ = delays;
   }
   const bool shows = has_picture || searched.size() < packet.size();
   // A packet with only the end of a sequence makes libavcodec give the held

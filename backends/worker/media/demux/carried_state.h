@@ -51,7 +51,8 @@ class CarriedState {
 
   // Sets the item `key` (its kind and number) to the hash of `value`.
   void Set(uint32_t key, Bytes value);
-  // Sets an item that no later packet can replace.
+  // Sets an item that depends on all earlier packets. Read() returns false from
+  // then on, unless the extradata set the item, too.
   void SetForGood(uint32_t key) { now_[key] = 0; }
   void ReadUnits(Bytes data, uint32_t length_bytes);
   void ReadSei(Bytes unit, size_t header_bytes);
