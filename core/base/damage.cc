@@ -20,7 +20,7 @@ constexpr std::array<Words, 12> kSigns = {{
     {"refers_to_damaged", "it refers to a damaged frame"},
     {"no_picture", "no picture came back for the packet"},
     {"stopped", "libavformat stopped before the end of the file"},
-    {"cut_off", "the header of the file tells more"},
+    {"cut_off", "the header of the file counts more"},
     {"shrunk", "the file became shorter while it was read"},
     {"promised", "the index has the frame and the pass gave none"},
     {"marked", "libavformat or the decoder found fault with the packet"},

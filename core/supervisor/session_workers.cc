@@ -60,7 +60,7 @@ Status SessionWorkers::ShareCounters(const std::vector<ipc::UniqueFd>& memory) {
   services_.counters().Set(std::move(region));
   if (!ends_.Set(std::move(ends))) {
     return Status(Code::kUnsupported,
-                  "this kernel does not tell the end of a thread "
+                  "this kernel does not report the end of a thread "
                   "(set_robust_list, CONFIG_FUTEX)");
   }
   return Status();

@@ -152,7 +152,7 @@ TEST_F(AudioDamage, AFileThatIsCutOffSaysSo) {
            {"cut_aac.mp4", {"-c:a", "aac", "-movflags", "+faststart"}},
            {"cut_rf64.wav", {"-c:a", "pcm_s16le", "-rf64", "always"}},
            {"cut.wav", {"-c:a", "pcm_s16le"}},
-           {"cut.flac", {"-c:a", "flac"}, "cut off, its header tells "}}) {
+           {"cut.flac", {"-c:a", "flac"}, "cut off, its header says "}}) {
     SCOPED_TRACE(kind.name);
     const std::string path = MakeAudio(kind.name, kind.encoding, 4);
     if (path.empty()) GTEST_SKIP() << "no ffmpeg on this machine";

@@ -255,7 +255,7 @@ TEST_F(Cli, AFileThatIsCutOffIsToldOf) {
     command.insert(command.end(), words.begin(), words.end());
     const ProgramResult result = Run(command);
     EXPECT_EQ(result.exit_code, 0) << result.Describe();
-    EXPECT_NE(result.errors.find("the header tells of 120"), std::string::npos)
+    EXPECT_NE(result.errors.find("the header counts 120"), std::string::npos)
         << result.errors;
     const auto facts = nlohmann::json::parse(result.output, nullptr, false);
     ASSERT_FALSE(facts.is_discarded()) << result.output;

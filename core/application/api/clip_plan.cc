@@ -115,7 +115,7 @@ Result<std::vector<double>> PlanClips(const TimeClips& request,
   RETURN_IF_ERROR(CheckCounts(request.clips, request.frames_per_clip));
   if (!request.seconds_between_frames && !(average_rate > 0)) {
     return Invalid(
-        "the stream tells no frame rate; give seconds_between_frames");
+        "the stream states no frame rate; give seconds_between_frames");
   }
   const double between =
       request.seconds_between_frames.value_or(1 / average_rate);

@@ -43,7 +43,7 @@ Result<FrameFinder::Found> ApproximateFinder::Find(
     if (!published) {
       return Status(Code::kOutOfRange, "the stream ends before frame " +
                                            std::to_string(i) +
-                                           ", though its header tells of " +
+                                           ", though its header counts " +
                                            std::to_string(index_.size()));
     }
     // The worker skips earlier frames itself, but publishes frames without a

@@ -286,7 +286,7 @@ Status AudioSession::CheckDamage(int64_t first, int64_t end) const {
       text += DurationOfCut(metadata().container, metadata());
     }
   } else if (found->declared_samples >= 0) {
-    text += ": the file is cut off, its header tells " +
+    text += ": the file is cut off, its header says " +
             std::to_string(found->declared_samples) + " samples and it has " +
             std::to_string(found->first);
   } else if (damage.sign != DamageSign::kShrunk || shortened.empty()) {

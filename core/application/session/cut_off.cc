@@ -54,7 +54,7 @@ std::string DurationOfCut(const std::string& container,
     seconds = timing.duration_seconds;
   }
   if (known == nullptr || known->duration.empty() || !seconds) return "";
-  return std::string("; its header (").append(known->duration) + ") tells " +
+  return std::string("; its header (").append(known->duration) + ") says " +
          std::to_string(*seconds) + " s";
 }
 

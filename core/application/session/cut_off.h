@@ -21,7 +21,7 @@ std::string SizesOfCut(const std::string& container, int64_t declared,
 // bytes", or "" if `lost_bytes` is 0. `bytes` is the size when it was opened.
 std::string Shortened(int64_t bytes, int64_t lost_bytes);
 
-// Returns "; its header (Duration) tells 10.000000 s" if the container's header
+// Returns "; its header (Duration) says 10.000000 s" if the container's header
 // has a field for the duration and states it. If not, returns "".
 std::string DurationOfCut(const std::string& container,
                           const StreamTiming& timing);

@@ -45,7 +45,7 @@ std::string DescribeDamaged(const frames::Damage& damage,
     } else {
       text += " in the stream";
     }
-    text += ", whose timestamps do not tell where: " + sign;
+    text += ", whose timestamps do not say where: " + sign;
   } else {
     text += damage.frame ? "frame " + std::to_string(*damage.frame) : "a frame";
     if (time) text += " at " + std::to_string(*time) + " s";

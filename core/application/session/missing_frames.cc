@@ -35,7 +35,7 @@ Status CheckEnd(uint64_t got, const frames::FrameIndex* index,
   } else {
     if (!AddUncounted(got, input, metadata, log)) return Status();
     text +=
-        ": frames behind the first " + std::to_string(got) + " may be missing";
+        ": frames after the first " + std::to_string(got) + " may be missing";
   }
   text += Shortened(input.bytes(), input.lost_bytes());
   if (on_corrupt != OnCorrupt::kError) return Status();

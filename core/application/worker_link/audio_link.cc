@@ -145,9 +145,9 @@ Result<std::optional<AudioEvent>> AudioLink::AdoptEventIfValid(
   if (reply_untrusted.isFailed()) {
     return link_.FailureOf(reply_untrusted.getFailed());
   }
-  if (reply_untrusted.isEndOfStream()) return Event(SamplesEnd{true});
+  if (reply_untrusted.isEndOfStream()) return Event(SamplesEnd{});
   if (next_ < end_) return link_.Misbehaved("it paused before it was done");
-  return Event(SamplesEnd{false});
+  return Event(SamplesEnd{});
 }
 
 Status AudioLink::CheckSkipping(int64_t reached_untrusted) {

@@ -30,11 +30,9 @@ struct PublishedSamples {
   std::shared_ptr<worker_protocol::FrameLease> lease;
   uint32_t count;
 };
-// The end of a play (a request for samples, see Play()).
-struct SamplesEnd {
-  // True if the stream has ended, false if all requested samples have come.
-  bool of_stream;
-};
+// The end of a play (a request for samples, see Play()): all requested samples
+// have come, or the stream has ended.
+struct SamplesEnd {};
 // An event of a play. Events come in the order of the stream.
 using AudioEvent = std::variant<PublishedSamples, SamplesEnd, ipc::LostSamples>;
 

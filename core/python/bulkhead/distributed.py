@@ -365,7 +365,7 @@ class _Run:
 
     def _describe_no_worker(self) -> BackendUnavailableError:
         what = "".join(f" with the resource {name!r}" for name in self._resources)
-        cause = "their logs tell why they ended"
+        cause = "their logs say why they ended"
         if self._function is not None:
             cause += f"; {self._function} may end its process, as os._exit() and a crash do"
         return BackendUnavailableError(

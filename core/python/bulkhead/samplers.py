@@ -207,11 +207,11 @@ def _by_time(decoder, choose, length, between, start, end, policy):
     end = checked("sampling_range_end", end, NUMBER, none=True)
     metadata = decoder.metadata
     if metadata.end_stream_seconds is None:
-        raise InvalidArgumentError("the stream does not tell its end; sample by index")
+        raise InvalidArgumentError("the stream does not state its end; sample by index")
     if between is None:
         if not metadata.average_fps:
             raise InvalidArgumentError(
-                "the stream tells no frame rate; give seconds_between_frames"
+                "the stream states no frame rate; give seconds_between_frames"
             )
         between = 1 / metadata.average_fps
     _positive(NUMBER, seconds_between_frames=between)

@@ -140,7 +140,8 @@ Table Base() {
   t.AllowIf(SYS_tgkill, {{2, kInt, SIGABRT}}, "abort()");
   t.Answer(EPERM, {SYS_tgkill, SYS_tkill}, "no signals but abort()");
   t.Allow({SYS_exit, SYS_exit_group}, "to end");
-  t.Allow({SYS_getpid, SYS_gettid, SYS_getppid}, "tells only about itself");
+  t.Allow({SYS_getpid, SYS_gettid, SYS_getppid},
+          "returns only facts about the process");
   // Negative clock ids mean the CPU time of another process or a descriptor.
   t.AllowIf(SYS_clock_gettime, {{0, 0x80000000, 0}}, "where the vDSO cannot");
   t.AllowIf(SYS_clock_getres, {{0, 0x80000000, 0}}, "where the vDSO cannot");
@@ -152,7 +153,7 @@ Table Base() {
   t.Allow({SYS_poll, SYS_ppoll}, "to wait on them");
   t.Allow({SYS_recvmsg}, "its socket to bulkheadd or the host");
   t.AllowIf(SYS_sendto, {{4, kLong, 0}}, "send() on that socket");
-  t.Allow({SYS_fstat}, "tells only about an open descriptor");
+  t.Allow({SYS_fstat}, "returns only facts about an open descriptor");
   t.Allow({SYS_getrandom}, "hash seeds");
   t.Answer(ENOTTY, {SYS_ioctl}, "stdio asks whether it is a terminal");
   t.Answer(EACCES, {SYS_openat, SYS_open, SYS_newfstatat, SYS_stat, SYS_lstat},
@@ -257,7 +258,7 @@ Table SessionTable() {
   t.AnswerIf(EPERM, SYS_prctl, {{0, kInt, PR_SET_NAME}},
              "everybody can read the names of threads");
   t.AllowIf(SYS_prctl, {{0, kInt, PR_GET_SPECULATION_CTRL}},
-            "tells only about itself");
+            "returns only facts about the process");
   t.AllowIf(SYS_prctl, {{0, kInt, PR_SET_DUMPABLE}, {1, kLong, 0}},
             "the end of stage 2");
   t.Answer(EPERM, {SYS_prctl}, "the rest undoes lock-downs");
@@ -296,8 +297,8 @@ Table SessionTable() {
            "a memfd could be filled and mapped as code");
   t.Answer(EPERM, {SYS_kill}, "no signals to others");
   t.Allow({SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getrusage},
-          "tells only about itself");
-  t.Allow({SYS_getrlimit}, "tells only about itself");
+          "returns only facts about the process");
+  t.Allow({SYS_getrlimit}, "returns only facts about the process");
   t.AllowIf(SYS_prlimit64, {{0, kInt, 0}, {2, kLong, 0}},
             "glibc asks for the size of stacks");
   t.Answer(EPERM, {SYS_prlimit64, SYS_setrlimit}, "limits stay");

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cli/batch/batch_recipe.h"
 
-#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/crashes/crash_json.h"
+
 namespace bulkhead::cli::batch {
-namespace {
-
-const char* NameOf(OnCorrupt on_corrupt) {
-  static constexpr std::array kNames = {"error", "skip", "nearest", "show"};
-  return kNames.at(static_cast<size_t>(on_corrupt));
-}
-
-}  // namespace
 
 bulkhead::batch::Record OptionsForRecords(const decode::DecodeOptions& options,
                                           const GlobalOptions& global,
@@ -21,7 +14,7 @@ bulkhead::batch::Record OptionsForRecords(const decode::DecodeOptions& options,
   bulkhead::batch::Record record{
       {"format", format},
       {"device", options.video.device.empty() ? "cpu" : options.video.device},
-      {"on_corrupt", NameOf(options.video.on_corrupt)}};
+      {"on_corrupt", crashes::NameOf(options.video.on_corrupt)}};
   for (const auto& [name, value] :
        {std::pair{"on_failure", &options.video.on_failure},
         {"frames", &options.frames},

@@ -53,7 +53,7 @@ of
 
 --pixel-format native takes the planes as the decoder makes them, neither
 converted nor turned upright, as `ffmpeg -noautorotate -f rawvideo` writes them;
-`bulkhead probe` tells their pixel format.
+`bulkhead probe` prints their pixel format.
 
 Frames of a stream that changes its size are scaled to that of the first one.
 With --no-autoscale, as with `ffmpeg -noautoscale`, each keeps its own: rawvideo
@@ -121,7 +121,6 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
   for (const decoding::Job& job : *jobs) {
     decoding::Outcome outcome = Decode(**host, job, shown);
     if (outcome.reader_gone) return exit_code;
-    outcome.status = InWordsOfTheCommand(outcome.status);
     SayDamage(job, outcome);
     if (!global.quiet) SayNotes(job, outcome);
     if (options.json) {

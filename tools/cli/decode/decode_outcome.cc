@@ -6,10 +6,9 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string_view>
-#include <utility>
 
 #include "core/application/decoding/outcome.h"
+#include "core/crashes/crash_json.h"
 #include "tools/cli/decode/damage_words.h"
 #include "tools/cli/facts.h"
 #include "tools/cli/terminal.h"
@@ -24,41 +23,7 @@ Json OrNull(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
 }
 
-const char* NameOf(OnCorrupt on_corrupt) {
-  switch (on_corrupt) {
-    case OnCorrupt::kError:
-      return "error";
-    case OnCorrupt::kSkip:
-      return "skip";
-    case OnCorrupt::kNearest:
-      return "nearest";
-    case OnCorrupt::kShow:
-      return "show";
-  }
-  return "";
-}
-
 }  // namespace
-
-Status InWordsOfTheCommand(const Status& status) {
-  // Pairs the library's advice with the same advice in terms of options.
-  constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
-      {"read on after it, or set on_corrupt to skip, nearest or show "
-       "(--on-corrupt skip)",
-       "--on-corrupt skip, nearest or show goes on"},
-      {"ask for ranges beside them, or set on_corrupt to skip (--on-corrupt "
-       "skip) for silence there",
-       "--on-corrupt skip makes silence there, --times asks for what is beside "
-       "them"}};
-  for (const auto& [library, command] : kAdvice) {
-    std::string message = status.message();
-    const size_t at = message.find(library);
-    if (at == std::string::npos) continue;
-    message.replace(at, library.size(), command);
-    return Status(status.code(), std::move(message));
-  }
-  return status;
-}
 
 std::string DescribeWork(const decoding::Outcome& outcome, bool audio) {
   if (audio) return fmt::format("audio in {:.2f} s", outcome.seconds);
@@ -91,7 +56,7 @@ void SayDamage(const decoding::Job& job, const decoding::Outcome& outcome) {
   }
   if (!outcome.lacks_frames) return;
   Say(fmt::format(
-      "{}: the stream has {} frames, but the header tells of {}: the file has "
+      "{}: the stream has {} frames, but the header counts {}: the file has "
       "lost some; get the whole one",
       job.file, *outcome.frame_count, *outcome.frame_count_from_header));
 }
@@ -119,7 +84,7 @@ Json FactsOf(const decoding::Job& job, const decoding::Outcome& outcome) {
       {"frames", job.audio ? Json() : Json(outcome.frames.value_or(0))},
       {"frame_count", OrNull(outcome.frame_count)},
       {"frame_count_from_header", OrNull(outcome.frame_count_from_header)},
-      {"on_corrupt", NameOf(job.video.on_corrupt)},
+      {"on_corrupt", crashes::NameOf(job.video.on_corrupt)},
       {"damage", damage},
       {"seconds", outcome.seconds},
       {"restarts", outcome.recovery.restarts},
