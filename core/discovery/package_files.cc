@@ -138,7 +138,7 @@ Result<std::vector<PackageFile>> PackageFiles::Take() {
 }
 
 Status PackageFiles::ReadClaims() {
-  // Its problems are reported where the distribution is found.
+  // Problems of RECORD were reported when discovery found the distribution.
   Diagnostics ignored;
   ASSIGN_OR_RETURN(const auto record,
                    ReadRecord(directory_fd_, distribution_, ignored,

@@ -100,8 +100,8 @@ std::shared_ptr<const Scan> ScanCache::Rescan(
   std::vector<Place> old = std::exchange(places_, {});
   SeenDirectories seen;
   for (size_t i = 0; i < plugin_path.size(); ++i) {
-    // A directory may have another position in the path now; its reading is
-    // still valid.
+    // The directory may have moved to another position in the path. Its reading
+    // is still valid.
     const auto known =
         std::find_if(old.begin(), old.end(), [&](const Place& place) {
           return place.reading.place.directory == plugin_path[i];
