@@ -91,6 +91,8 @@ PackageFiles::PackageFiles(int directory_fd, Distribution distribution,
       object_(object),
       neighbours_(directory_fd, distribution_, plugin_path_) {}
 
+// The first step reads the claims, and the next ones the neighbours' RECORDs.
+// The others judge the rows, and hash the files that JudgeRow() compares.
 bool PackageFiles::Step() {
   if (++steps_ == 1) {
     failure_ = ReadClaims();

@@ -121,6 +121,7 @@ std::optional<Key::Part> TakePart(
                    number.value_or(Number{})};
 }
 
+// Takes a post-release: "-1", or what TakePart() takes for "post".
 std::optional<Key::Part> TakePost(Scanner& scanner) {
   const size_t start = scanner.mark();
   if (scanner.Take('-')) {
@@ -134,6 +135,7 @@ std::optional<Key::Part> TakePost(Scanner& scanner) {
   return post;
 }
 
+// Takes "+" and a local version, if any. Returns false if a segment is empty.
 bool TakeLocal(Scanner& scanner, std::vector<Key::LocalSegment>& local) {
   if (!scanner.Take('+')) return true;
   do {

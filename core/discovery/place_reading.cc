@@ -42,6 +42,7 @@ bool IsDirectory(int directory_fd, const dirent& entry) {
          S_ISDIR(info.st_mode);
 }
 
+// Sets `has_rival` of the folders.
 void FindRivals(std::vector<ListedFolder>& folders) {
   std::unordered_map<std::string_view, ListedFolder*> first;
   first.reserve(folders.size());

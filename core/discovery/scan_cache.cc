@@ -239,6 +239,8 @@ bool ScanCache::RefreshFolder(int fd, const SearchDirectory& directory,
   }
   FolderReading read = ReadFolder(fd, directory.path, listed, options_.group);
   ++folders_read_;
+  // A missing file is settled, and so is an old regular file on the file system
+  // of the directory.
   const auto is_settled = [&](const FileState& state) {
     return state.kind == FileState::Kind::kAbsent ||
            (state.kind == FileState::Kind::kRegular &&
