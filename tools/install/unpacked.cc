@@ -98,6 +98,7 @@ bool IsCopied(const RecordLine& line, const Location& location,
   return false;
 }
 
+// Copies the files of `lines` from `root`, the open folder of the location.
 Status StageFiles(const Location& location, int root, int staging,
                   const std::vector<RecordLine>& lines, Staged& staged) {
   uint64_t total = 0;
