@@ -19,7 +19,7 @@ inline constexpr std::string_view kDistInfoSuffix = ".dist-info";
 // An installed package as its NAME-VERSION.dist-info directory describes it.
 struct Distribution {
   std::string name;             // From METADATA, or from the folder's name.
-  std::string version;          // From the same source as `name`; may be empty.
+  std::string version;          // From METADATA or the folder; may be empty.
   std::string normalized_name;  // From the folder's name alone.
   bool has_metadata = false;    // METADATA was read, and its Name fits.
   std::string directory;        // Holds the dist-info and the package's files.

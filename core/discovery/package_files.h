@@ -105,7 +105,7 @@ class PackageFiles {
   // Judges the next row. Returns false if a file has to be hashed first.
   bool JudgeRow();
   // Returns a reason to doubt that `file` belongs to the package, or an empty
-  // string. RECORD then has to have the hash of its content.
+  // string. The content of a doubtful file must have the hash in RECORD.
   std::string DoubtAbout(const std::string& path,
                          const ipc::UniqueFd& file) const;
   // Adds a diagnostic about a file that is not shown.
