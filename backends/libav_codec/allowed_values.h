@@ -9,9 +9,9 @@ extern "C" {
 
 namespace bulkhead::libav_codec {
 
-// Describes the values that an option takes, such as "a whole number from 0 to
-// 16 or auto"; the caller's sentence begins "it takes". Returns an empty text
-// if libavutil does not declare the values.
+// Returns a text about the values that an option takes, such as "a whole number
+// from 0 to 16 or auto". Callers write it after "it takes". Returns an empty
+// text if libavutil does not declare the values.
 std::string AllowedValues(AVCodecContext* context, const char* option);
 
 }  // namespace bulkhead::libav_codec

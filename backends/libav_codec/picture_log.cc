@@ -127,8 +127,8 @@ void PictureLog::Line(int64_t packet, int level, const char* format) {
   met_error_ = met_error_ || damage || error;
   // JPEG 2000 logs errors before the picture begins, so the picture is added.
   if (damage && codec_ == AV_CODEC_ID_JPEG2000) pictures_.try_emplace(packet);
-  // Finds the picture of the packet, or else the latest one before it: the
-  // packet of a second field begins no picture.
+  // Finds the picture of the packet or, if there is none, the latest picture
+  // before it: the packet of a second field begins no picture.
   auto picture = pictures_.upper_bound(packet);
   if (picture == pictures_.begin()) return;
   --picture;

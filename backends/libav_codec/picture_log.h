@@ -31,14 +31,17 @@ namespace bulkhead::libav_codec {
 //     the picture before. HEVC makes up missing references and leaves out
 //     slices. MJPEG leaves old contents of the buffer where it cannot decode.
 //
-// HEVC logs a missing reference, which it makes up, only once. Later pictures
-// may refer to the made-up picture, too. Leading pictures follow a keyframe in
-// decoding order and precede it in display order. These count as damaged:
-//   - From the picture that lacks the reference: all pictures up to the next
-//     keyframe, and the leading pictures of that keyframe.
-//   - If it is itself a leading picture: only leading pictures of its keyframe.
-//   - After a damaged macroblock of H.264 with CAVLC: as in the first case, but
-//     from the next picture of the same thread on, which shows parts of it.
+// HEVC makes up a missing reference picture, and logs that only once. Later
+// pictures may refer to the made-up picture, too. Leading pictures follow a
+// keyframe in decoding order and precede it in display order. These pictures
+// count as damaged:
+//   - If a leading picture lacks a reference: this one and the later leading
+//     pictures of its keyframe.
+//   - If any other picture lacks a reference: all pictures from this one to the
+//     next keyframe, and the leading pictures of that keyframe.
+//   - After a damaged macroblock of H.264 with CAVLC: as in the second case,
+//     but from the next picture that the same thread decodes, which may show
+//     remains of the macroblock.
 //
 // A line belongs to the packet whose number is the reordered_opaque of the
 // line's context. libavcodec copies this number to the thread that decodes the
@@ -61,7 +64,7 @@ class PictureLog {
   // called. Must be called before the first packet.
   void SetFrameThreads(int threads) { frame_threads_ = threads; }
 
-  // Returns the number of the packet that is sent next.
+  // Numbers the packet that is sent next, and returns its number.
   int64_t NextPacket(bool keyframe, int64_t pts);
   // Takes back the number of the last packet, which the decoder did not take.
   // Returns the number of the packet before it.
@@ -102,8 +105,8 @@ class PictureLog {
   std::set<int64_t> leading_;             // the packets of leading pictures
   // The packet of the first picture that a line called complete.
   int64_t first_complete_ = INT64_MAX;
-  // The packet of each picture from which on pictures may refer to a made-up
-  // one. True if only leading pictures of the same keyframe may.
+  // The packets of pictures with made-up parts, to which later pictures may
+  // refer. The value is true if only leading pictures of the same keyframe may.
   std::map<int64_t, bool> made_up_;
   int64_t judged_ = 0;  // TakeError has checked pictures up to this packet
   bool met_error_ = false;

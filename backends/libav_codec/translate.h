@@ -9,8 +9,8 @@ namespace bulkhead::libav_codec {
 
 // Functions that translate between the structs of the C ABI and libavcodec's.
 // FFmpeg's own tables translate names to identifiers; nothing is guessed. The
-// functions that return libavcodec structs copy all data, so the caller may
-// free its memory after the call.
+// functions that return structs of libavcodec copy all data, so their arguments
+// need not outlive the call.
 
 // Translates the parameters. `codec` is the decoder for parameters.codec; its
 // type decides whether the fields of video or of audio are translated.

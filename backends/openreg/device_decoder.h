@@ -14,9 +14,9 @@
 
 namespace bulkhead::openreg {
 
-// Decodes one stream of media on one simulated device. Audio frames are treated
-// like pictures, but are returned in memory of this class, not in a buffer of
-// the runtime.
+// Decodes one stream of media on one simulated device. Audio frames pass
+// through the device like pictures, but Receive returns them in the class's own
+// memory, not in a buffer of the runtime.
 //
 // The device runs kernels (device_stream.h) on its own thread and has its own
 // memory (device_memory.h). Receive handles one picture at a time: one kernel

@@ -211,7 +211,7 @@ typedef struct bulkhead_codec_parameters {
   int32_t color_space;
   bulkhead_rational sample_aspect_ratio;
   bulkhead_rational time_base; /* the unit, in seconds, of all timestamps */
-  /* The average rate. */
+  /* The average rate, in frames per second. */
   bulkhead_rational frame_rate;
   const bulkhead_side_data* side_data;
   size_t side_data_count;
@@ -354,7 +354,7 @@ typedef struct bulkhead_frame {
    *   may be sound. The runtime then suspects every packet whose frame has not
    *   come out yet. It holds back a frame that may refer to such a packet until
    *   that packet's frame has come out or is known to be lost. This matters for
-   *   a frame that is displayed before a frame that it refers to. */
+   *   B-frames, which are displayed before a frame that they refer to. */
   int32_t met_error;
 } bulkhead_frame;
 

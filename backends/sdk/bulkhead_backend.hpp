@@ -52,9 +52,10 @@ namespace bulkhead::sdk {
 // this header, could call each other's functions.
 #define BULKHEAD_SDK_LOCAL __attribute__((visibility("hidden")))
 
-// Copies one versioned struct of the C ABI. The other side may have been built
-// with an older or a newer header. Fields that the other side does not know are
-// zero in the copy; fields that the caller does not know are left out.
+// Copies a versioned struct of the C ABI from the other side, which may have
+// been built with an older or a newer header. Fields that the other side does
+// not know are zero in the copy. Fields that this side does not know are left
+// out.
 template <typename Struct>
 BULKHEAD_SDK_LOCAL Struct TakeSized(const Struct& source) {
   static_assert(std::is_trivially_copyable_v<Struct>);
@@ -119,7 +120,8 @@ BULKHEAD_SDK_LOCAL Outcome Guard(const Call& call) noexcept {
   }
 }
 
-// The object to which the pointer to a bulkhead_decoder points.
+// The object behind a pointer to bulkhead_decoder: a decoder, its runtime and
+// the sentence about its last failure.
 template <typename Decoder>
 struct BULKHEAD_SDK_LOCAL Stream {
   // The first member, so destroyed last: the decoder refers to the runtime.
@@ -131,11 +133,11 @@ struct BULKHEAD_SDK_LOCAL Stream {
   Outcome owed;
 };
 
-// Detects whether `Class` has a member of a certain name, which is the name of
-// the only member of `Name`. If so, the name is ambiguous in `Both`, and the
-// constants below are true. Overloaded, private and inherited members are
-// found, too. So an optional member with a wrong signature is a compile error
-// instead of being ignored.
+// Detects whether `Class` has a member of a certain name. `Name` has a single
+// member, with that name. If `Class` has one, too, the name is ambiguous in
+// `Both`, and the constants below are true. Overloaded, private and inherited
+// members are found, too. So an optional member with a wrong signature is a
+// compile error instead of being ignored.
 template <typename Class, typename Name>
 struct Both : Class, Name {
   static_assert(!std::is_final_v<Class>, "the class must not be final");
@@ -343,9 +345,9 @@ class BULKHEAD_SDK_LOCAL Functions {
 // unknown fields are zero. The frame for Receive is empty [abi-1, abi-2]. The
 // memory that a copy points to lives as long as the clauses say.
 //
-// Ownership: Open fills the pointer. The table owns the decoder from a
-// successful Open until close. A decoder that a failed Open has set is
-// destroyed at once. The runtime passed to Open outlives the decoder.
+// Ownership: Open sets `*decoder`. The table owns the decoder from a successful
+// Open until close. A decoder that a failed Open has set is destroyed at once.
+// The runtime passed to Open outlives the decoder.
 //
 // Failures: std::bad_alloc becomes BULKHEAD_OUT_OF_MEMORY, and any other
 // exception BULKHEAD_FAILED with what() in the sentence. After Flush or Release

@@ -65,7 +65,8 @@ Picture CopySamples(const bulkhead_frame& frame) {
   return picture;
 }
 
-// Receives frames until the decoder returns another result.
+// Copies frames to `decoded` until receive_frame returns neither OK nor
+// BAD_INPUT. Returns that result.
 bulkhead_result TakeFrames(const bulkhead_backend& backend,
                            bulkhead_decoder* decoder, Decoded* decoded) {
   for (;;) {
@@ -182,6 +183,7 @@ void DecodeAll(const bulkhead_backend& backend, bulkhead_decoder* decoder,
     if (result == BULKHEAD_OK || result == BULKHEAD_AGAIN) {
       result = TakeFrames(backend, decoder, decoded);
     }
+    // The decoder has to need a packet, or to be done after the last one.
     if (result != (end ? BULKHEAD_END_OF_STREAM : BULKHEAD_AGAIN)) {
       decoded->failure = result;
       decoded->error = backend.last_error(decoder);

@@ -89,11 +89,12 @@ struct DecodeOptions {
   std::vector<bulkhead_option> options;
 };
 
+// The result points into `clip` and `options`.
 bulkhead_open_parameters OpenParameters(const Clip& clip,
                                         const DecodeOptions& options);
 
-// Sends all packets and the end to an open decoder, and adds what it returns to
-// `decoded`. Skips damaged packets, as FFmpeg does.
+// Sends all packets and the end to an open decoder, and adds its pictures and
+// failures to `decoded`. Continues after damaged packets, as FFmpeg does.
 void DecodeAll(const bulkhead_backend& backend, bulkhead_decoder* decoder,
                const std::vector<bulkhead_packet>& packets, Decoded* decoded);
 

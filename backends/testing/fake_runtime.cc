@@ -83,6 +83,7 @@ bulkhead_result FakeRuntime::Acquire(const bulkhead_buffer_request& request,
     return BULKHEAD_UNSUPPORTED;
   }
   *buffer = {.size = sizeof(*buffer)};
+  // One block of memory holds all planes, one after the other.
   size_t total = 0;
   size_t offsets[4] = {};
   for (int plane = 0; plane < 4 && sizes[plane] > 0; ++plane) {

@@ -21,21 +21,23 @@ inline constexpr size_t kMaxManifestBytes = size_t{1} << 16;
 Result<ipc::UniqueFd> OpenDirectory(const std::string& path);
 
 // The files of one distribution that its backends share: the manifest
-// (bulkhead.toml) and RECORD (the list of its files). Each is read once, when
-// the first backend needs it, and a failure to read is remembered, too. The
-// files are hostile; both have a bound.
+// (bulkhead.toml) and RECORD (the list of its files). CommonFiles reads each
+// file once, when the first backend needs it. Later calls return the same
+// contents or the same failure. The files are hostile; kMaxManifestBytes and
+// kMaxBackendsRecordBytes (distribution.h) bound them.
 class CommonFiles {
  public:
   // Borrows both arguments. Counts in `work` the files, rows and bytes read.
   CommonFiles(const Distribution& distribution, Discovery::Work& work)
       : distribution_(distribution), work_(work) {}
 
-  // Returns the open directory that holds the dist-info.
+  // Returns a descriptor of the directory that holds the dist-info. This object
+  // owns the descriptor.
   Result<int> Directory();
   // Returns the text of bulkhead.toml, or nullopt if there is none.
   Result<std::optional<std::string>> ManifestText();
-  // Returns the rows of RECORD, or null if there is no RECORD. `diagnostics`
-  // gets the malformed rows, at the first call.
+  // Returns the rows of RECORD, or null if there is no RECORD. The first call
+  // reports the rows that are left out in `diagnostics`.
   Result<const std::vector<RecordedFile>*> Rows(Diagnostics& diagnostics);
 
  private:

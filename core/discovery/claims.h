@@ -20,11 +20,12 @@ class Claims {
   // Borrows `grants`.
   explicit Claims(const std::vector<grants::Grant>& grants) : grants_(grants) {}
 
-  // Decides about the next candidate. If its name is taken or reserved, the
-  // candidate becomes kBroken. A backend of Bulkhead's own becomes kDisabled if
-  // a grant has given its name to a package. Otherwise the candidate gets the
-  // device names that are free; each other device name of its manifest is a
-  // warning. A disabled candidate gets no names.
+  // Decides about one candidate. Call this for all candidates, in order of
+  // precedence. A candidate whose name is taken, or reserved and not granted,
+  // becomes kBroken. One of Bulkhead's own backends becomes kDisabled if a
+  // package got its name by a grant. Any other candidate gets the device names
+  // of its manifest that are free; a warning reports each name that it does not
+  // get. A candidate that is kDisabled already gets no names.
   void Settle(BackendCandidate& candidate, Diagnostics& diagnostics);
 
  private:

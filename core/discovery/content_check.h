@@ -21,25 +21,25 @@ namespace bulkhead::discovery {
 // refused. Not thread-safe.
 //
 //   std::optional<Result<FileIdentity>> same = check.Compare(...);
-//   if (!same) ...  // Call HashPiece() while hashing(), then compare again.
+//   if (!same) ...  // The file has to be hashed first.
 class ContentCheck {
  public:
-  // The most bytes that are hashed in all.
+  // The most bytes that one ContentCheck hashes, of all files together.
   static constexpr uint64_t kMaxHashedBytes = uint64_t{4} << 30;
 
   // Compares `file`, which was opened with O_PATH, with `recorded`, the hash
-  // that RECORD has for it. Returns the identity of the file whose content is
-  // the recorded one, or the failure with which the file is refused. Returns
-  // nullopt if the file has to be hashed first. `path` and `doubt`, the reason
-  // for the comparison, are for messages.
+  // that RECORD has for it. Returns the file's identity if its content has that
+  // hash, and an error if the file is refused. Returns nullopt if the file has
+  // to be hashed first: call HashPiece() while hashing(), then compare again.
+  // `path` and `doubt`, the reason for the comparison, are for messages.
   std::optional<Result<FileIdentity>> Compare(const ipc::UniqueFd& file,
                                               const std::string& recorded,
                                               const std::string& path,
                                               const std::string& doubt);
   // Returns whether a file is being hashed.
   bool hashing() const { return hashing_.has_value(); }
-  // Hashes the next piece of the file that is being hashed. Blocks as long as
-  // the file system does.
+  // Hashes the next piece of the file; call it only while hashing(). Blocks as
+  // long as the file system does.
   void HashPiece();
 
   uint64_t hashed_bytes() const { return hashed_bytes_; }

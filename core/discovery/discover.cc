@@ -87,10 +87,10 @@ class Finder {
          const std::vector<grants::Grant>& grants)
       : selection_(selection), loads_(loads), claims_(grants) {}
 
-  // Adds the backends of a distribution and returns the number added. `wanted`,
-  // if given, is an explicit load: only backends that it chooses are added. If
-  // `refusal` is not empty, no file of the distribution is read, and `refusal`
-  // is the reason.
+  // Adds the backends of a distribution, and returns how many were added. If
+  // `wanted` is given, adds only the backends that this explicit load chooses.
+  // If `refusal` is not empty, reads no file of the distribution; `refusal` is
+  // the reason.
   int Add(const Distribution& distribution, bool built_in,
           const std::string& refusal, const ExplicitLoad* wanted = nullptr) {
     int found = 0;
@@ -176,9 +176,9 @@ class Finder {
     candidate.dist_info = distribution.dist_info_path();
     candidate.built_in = built_in;
     candidate.manifest.devices = {entry_point.name};
-    // If the operator excludes the backend, nothing but its name is read. The
-    // path of its object is not known yet. So an explicit load counts here
-    // already if it may choose the distribution.
+    // If the operator excludes the backend, only its name is read. Whether an
+    // explicit load chooses the backend shows when the path of its object is
+    // known. Until then it is enough that a load may choose the distribution.
     auto rule = selection_.RuleAgainst(entry_point.name,
                                        built_in || MayBeLoaded(candidate));
     if (rule) {

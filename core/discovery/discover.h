@@ -45,13 +45,13 @@ struct BackendCandidate {
   FileIdentity plugin_identity;
   // A digest of RECORD's rows: another value means that the rows have changed.
   size_t record_digest = 0;
-  // The number of files that RECORD names, without the shared object and the
-  // files of the dist-info.
+  // The number of files that RECORD names, not counting the shared object and
+  // the files of the dist-info.
   size_t files_beside = 0;
   std::vector<OwnClip> own_clips;  // The clips that the manifest names.
-  // The devices of the manifest that callers reach by the bare name. The bare
-  // names of the manifest's other devices belong to an earlier backend; callers
-  // reach those devices as BACKEND/DEVICE.
+  // The devices of the manifest that callers reach by the bare name
+  // ("openreg:0"). If an earlier backend has a device of the same name, the
+  // device is not listed here; callers reach it as BACKEND/DEVICE.
   std::vector<std::string> devices;
   bool built_in = false;  // One of Bulkhead's own backends.
   // kExec if the manifest asks for it or the operator requires it. `start_rule`
@@ -74,7 +74,7 @@ struct Discovery {
   // Counts what was read. Tests compare counts, since times are noisy.
   struct Work {
     size_t backends = 0;  // Backends whose files were read.
-    size_t files = 0;     // The files bulkhead.toml and RECORD.
+    size_t files = 0;     // Files that were read: bulkhead.toml and RECORD.
     size_t rows = 0;      // Rows of RECORD.
     size_t bytes = 0;     // Bytes of bulkhead.toml.
   } work;
@@ -94,14 +94,15 @@ inline constexpr size_t kMaxBytesOfAll = size_t{16} << 20;
 //
 // Never fails: a problem of one backend makes that backend kBroken and affects
 // no other. A second backend of the same name is broken. A broken backend keeps
-// its devices, so that asking for one reports the problem instead of getting
-// another backend's device; a disabled backend does not keep them.
+// its device names: a request for such a device reports the problem instead of
+// getting another backend's device. A disabled backend leaves its device names
+// to other backends.
 //
 // If `selection` excludes a backend, only its name is read. For all other
 // backends, RECORD and bulkhead.toml of their distributions are read, each
-// once, and no other file. The files that a sandbox shows are found later, when
-// a backend is started (package_files.h). The backends of a distribution beyond
-// a bound are broken, and its files are not read.
+// once, and no other file. The files that a backend can read in its sandbox are
+// found later, when it is started (package_files.h). If a distribution exceeds
+// a bound, its files are not read, and its backends are broken.
 //
 // The names of Bulkhead's own backends are reserved (reserved_names.h): a
 // package that claims one is broken, unless `grants` have `reserved_name` for
@@ -123,15 +124,16 @@ Discovery Discover(const Scan& scan, const Selection& selection,
 using FailureOf = std::function<std::string(const BackendCandidate&)>;
 
 // Returns the usable backend of `device`, as a pointer into `discovery`. Fails
-// with kBackendUnavailable if the backend of that device is disabled or broken;
-// the message says why. Fails with kNotFound if there is no such device; the
-// message lists the existing devices, the disabled backends with the rule, the
-// failed backends with the cause, and each place that was searched.
+// with kBackendUnavailable if only disabled or broken backends have that
+// device; the message says why. Fails with kNotFound if there is no such
+// device; the message lists the existing devices, the disabled backends with
+// the rule, the failed backends with the cause, and each place that was
+// searched.
 Result<const BackendCandidate*> FindBackend(const Discovery& discovery,
                                             const DeviceName& device,
                                             const FailureOf& failure_of = {});
 
-// Returns the error with which the devices of an unusable candidate fail.
+// Returns the error for requests that name a device of an unusable candidate.
 Status Unavailable(const BackendCandidate& backend);
 
 // Returns the name by which a caller reaches a device of `backend`:
@@ -140,19 +142,20 @@ Status Unavailable(const BackendCandidate& backend);
 std::string CallersName(const BackendCandidate& backend,
                         const std::string& device);
 
-// Returns the distribution of a backend, without its entry points.
+// Returns the distribution of a backend. Sets only the directory, the name of
+// the dist-info folder and the normalized name.
 Distribution DistributionOf(const BackendCandidate& backend);
 
 // The opened directory and shared object of a backend. OpenBackend opens both
-// by their paths again, since they may have been replaced after discovery.
+// by their paths, so they may be newer than those that discovery saw.
 struct OpenedBackend {
   ipc::UniqueFd directory;
   ipc::UniqueFd plugin;
 };
 Result<OpenedBackend> OpenBackend(const BackendCandidate& backend);
 
-// Returns the message with which requests for the devices of a backend fail if
-// the backend cannot be loaded.
+// Returns the message for requests that name a device of a backend which cannot
+// be loaded.
 std::string LoadFailureMessage(const EntryPoint& entry_point,
                                const std::string& cause);
 

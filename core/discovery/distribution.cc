@@ -92,6 +92,7 @@ bool IsPlainVersion(std::string_view text) {
                      [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
+// Replaces name and version of `distribution` by those of METADATA, if valid.
 void AdoptNames(const std::string& metadata_file, const Metadata& metadata,
                 Distribution& distribution, Diagnostics& diagnostics) {
   const auto warn = [&](std::string message) {

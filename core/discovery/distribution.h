@@ -19,9 +19,9 @@ inline constexpr std::string_view kDistInfoSuffix = ".dist-info";
 // An installed package as its NAME-VERSION.dist-info directory describes it.
 struct Distribution {
   std::string name;             // From METADATA, or from the folder's name.
-  std::string version;          // From the same source as `name`; may be empty.
+  std::string version;          // From METADATA or the folder; may be empty.
   std::string normalized_name;  // From the folder's name alone.
-  bool has_metadata = false;    // True if METADATA was read and has that name.
+  bool has_metadata = false;    // METADATA was read, and its Name fits.
   std::string directory;        // Holds the dist-info and the package's files.
   std::string dist_info;        // The name of the dist-info folder.
   std::vector<EntryPoint> entry_points;
@@ -45,19 +45,21 @@ std::optional<FolderName> ParseFolderName(std::string_view dist_info);
 
 // Reads the entry_points.txt of the folder `dist_info` in the open directory
 // `directory_fd`. The path `directory` is used only for messages and in the
-// result. Set `plain` if the folder is known to be no link, which is quicker.
-// Takes name and version from the folder's name. If `group` is given, a file
-// that does not mention the group is not parsed, and only entry points of the
-// group are returned. Problems of the file become diagnostics; the call fails
-// only if the folder is no distribution at all.
+// result. `plain` says that the folder is known to be no symbolic link, so that
+// reading is quicker. Name and version come from the folder's name. If `group`
+// is given, a file that does not mention the group is not parsed, and only
+// entry points of the group are returned. Problems of the file become
+// diagnostics; the call fails only if there is no such folder or its name is
+// not valid.
 Result<Distribution> ReadDistribution(int directory_fd,
                                       const std::string& directory,
                                       const std::string& dist_info, bool plain,
                                       Diagnostics& diagnostics,
                                       std::string_view group = {});
 
-// Replaces name and version by the ones in METADATA. Not every caller needs
-// this step.
+// Replaces name and version by the ones in METADATA. If those cannot be used,
+// keeps the folder's and adds a diagnostic. A step of its own, since not every
+// caller needs METADATA.
 void ReadMetadata(int directory_fd, bool plain, Distribution& distribution,
                   Diagnostics& diagnostics);
 
@@ -72,8 +74,8 @@ struct RecordedFile {
 // The most bytes of a RECORD. It has a row of about 100 bytes for each file,
 // and some distributions have tens of thousands of files.
 inline constexpr size_t kMaxRecordBytes = size_t{16} << 20;
-// The bounds of the RECORD of a distribution that has a backend. bulkheadd
-// reads it while sessions run.
+// The stricter bounds for a distribution that has a backend, since bulkheadd
+// reads its RECORD while sessions run.
 inline constexpr size_t kMaxBackendsRecordBytes = size_t{4} << 20;
 inline constexpr size_t kMaxBackendsRecordRows = size_t{1} << 16;
 

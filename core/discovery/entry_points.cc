@@ -101,8 +101,8 @@ class Numbering {
 };
 
 // Parses an entry_points.txt line by line, and keeps the state between lines.
-// An entry is pending until a line that does not continue it (Flush). Views
-// point into the parsed text.
+// An entry is pending until a line comes that does not continue it; Flush()
+// then completes it. Views point into the parsed text.
 class Parser {
  public:
   Parser(const EntryPoint& origin, bool is_plain)
@@ -212,8 +212,8 @@ class Parser {
     }
   }
 
-  // Drops a header, and with it the lines up to the next header: they must not
-  // be taken for entries of the previous group.
+  // Drops a header and the lines up to the next header, which must not be taken
+  // for entries of the previous group.
   void BrokenHeader(const std::string& problem) {
     header_line_ = line_;
     has_group_ = false;

@@ -7,10 +7,9 @@
 
 namespace bulkhead::discovery {
 
-// The arguments of a call of Host::LoadBackend, which names backends by a path
-// instead of finding them in the directories of the plugin path. The chosen
-// backends are used even if autoload is off, but not against the operator's
-// disable list. A plain value.
+// The arguments of one call of Host::LoadBackend, which names backends by a
+// path. They need not lie on the plugin path. They are used even if autoload is
+// off, unless the operator's lists exclude them (selection.h). A plain value.
 struct ExplicitLoad {
   std::string directory;    // Holds the dist-info.
   std::string dist_info;    // Folder name; empty: all in `directory`.
@@ -20,8 +19,9 @@ struct ExplicitLoad {
   // Returns whether this load can choose entry points of the distribution with
   // the dist-info folder `dist_info_path`.
   bool MayChoose(const std::string& dist_info_path) const;
-  // Returns whether this load chooses the entry point `entry_point` of that
-  // distribution; `object_path` is the path of its shared object.
+  // Returns whether this load chooses the entry point `entry_point` of the
+  // distribution with the dist-info folder `dist_info_path`; `object_path` is
+  // the path of its shared object.
   bool Chooses(const std::string& dist_info_path,
                const std::string& entry_point,
                const std::string& object_path) const;

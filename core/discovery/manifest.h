@@ -35,8 +35,8 @@ const char* NameOf(StreamKind kind);
 struct HealthCheckClip {
   // Relative to the dist-info; has no "..".
   std::string path;
-  // The MD5 of the RGB24 pixels of the first picture, the second, and so on, as
-  // core/base/picture_md5.h writes it.
+  // The MD5s of the RGB24 pixels of the first pictures, in order, as
+  // core/base/picture_md5.h writes them.
   std::vector<std::string> picture_md5s;
 
   bool operator==(const HealthCheckClip&) const = default;

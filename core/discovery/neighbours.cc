@@ -80,7 +80,7 @@ const std::string* Neighbours::OwnerOf(const std::string& path) const {
   return owner == owners_.end() ? nullptr : &owner->second;
 }
 
-// A distribution without a RECORD is believed to own the folder that has its
+// A distribution without a RECORD is assumed to own the folder that has its
 // name, and the folder of each module that its entry points name.
 bool Neighbours::SharesFolder(const Distribution& neighbour) const {
   if (folder_.empty()) return false;

@@ -10,20 +10,23 @@
 
 namespace bulkhead::discovery {
 
-// The neighbours of a distribution: the other distributions in the same
-// directory. When a backend is started, this class finds the files that may
-// belong to a neighbour of the backend's distribution. A file that a
-// neighbour's RECORD (its list of files) names belongs to the neighbour. A
-// neighbour whose RECORD is missing or cannot be read may own any file in the
-// folders that have its name or that its entry points name. The backend's
-// shared object may lie in such a folder. RECORDs are hostile and may be many,
-// so they are read one distribution at a time and within bounds. Not
-// thread-safe.
+// Finds the files that may belong to neighbours of a backend's distribution,
+// when the backend is started. Neighbours are the other distributions in the
+// same directory.
+//
+// A neighbour owns each file that its RECORD (its list of files) names:
+// OwnerOf(). A neighbour whose RECORD is missing or cannot be read may own any
+// file in the folder that has its name, and in the folders that its entry
+// points name. If the backend's shared object lies in such a folder, sharer()
+// reports the neighbour.
+//
+// RECORDs are hostile and may be many, so they are read one at a time and
+// within bounds. Not thread-safe.
 class Neighbours {
  public:
   // The most neighbours that are read, and the most bytes of their RECORDs'
-  // rows. Beyond these bounds, any file may belong to a neighbour that was not
-  // read.
+  // rows. Beyond these bounds, sharer() says that any file may belong to a
+  // neighbour that was not read.
   static constexpr size_t kMaxNeighbours = 4096;
   static constexpr size_t kMaxNeighbourBytes = size_t{64} << 20;
 
@@ -36,15 +39,16 @@ class Neighbours {
   void List();
   // Returns whether no neighbour is left to be read.
   bool done() const { return unread_.empty(); }
-  // Reads the RECORD of the next neighbour. Remembers the rows whose paths are
-  // keys of `claims`, the files that the backend's distribution claims.
+  // Reads the RECORD of the next neighbour. Remembers its rows that name a file
+  // which the backend's distribution claims, too. The paths of these files are
+  // the keys of `claims`.
   void ReadNext(const std::map<std::string, std::string>& claims);
 
   // Returns the dist-info folder of another distribution whose RECORD names
   // `path`, or null.
   const std::string* OwnerOf(const std::string& path) const;
-  // Says, as a predicate ("may belong to ..."), which other distribution may
-  // own files in the folder of the shared object. Empty if none may.
+  // Returns which neighbour may own files in the folder of the shared object,
+  // as a predicate ("may belong to ..."), or an empty string if none may.
   const std::string& sharer() const { return sharer_; }
   // Returns how many neighbours were read.
   size_t read() const { return read_; }

@@ -30,8 +30,8 @@ struct OwnClip {
   std::string path;  // Relative to the directory that holds the dist-info.
   std::vector<std::string> picture_md5s;
   FileIdentity identity = {};
-  // The hash of the content in RECORD. Set only if the content has to be
-  // compared with it (DoubtOf).
+  // The hash of the content in RECORD. Set only if DoubtOf() doubts the file,
+  // so that its content has to be compared with the hash.
   std::string hash = {};
   // The reason why the clip cannot be used, as a clause; empty if it can be
   // used.

@@ -10,11 +10,11 @@
 
 namespace bulkhead::discovery {
 
-// Opening of a package's file, with the checks that need only the attributes of
-// the file and of the folders above it. package_files.h lists the rules, and
-// adds the checks that need RECORD (the package's list of its files) and the
-// other distributions. The files are hostile. bulkheadd opens them in this way
-// at discovery, at a backend's start, and again before each launch.
+// Functions that open a package's file, and check the attributes of the file
+// and of the folders above it. package_files.h lists the rules, and adds the
+// checks that need RECORD (the package's list of its files) and the other
+// distributions. The files are hostile. bulkheadd opens them in this way at
+// discovery, at a backend's start, and again before each launch.
 
 // Opens the file `path` below `directory_fd` with O_PATH, and checks it against
 // `object`, the attributes of the backend's shared object. Fails with kNotFound
@@ -33,8 +33,9 @@ std::string DoubtOf(const ipc::UniqueFd& file, const struct stat& object);
 // in quotes and the predicate `why`.
 Status RefusedFile(const std::string& path, const std::string& why);
 
-// Returns the failure for the current errno: `part`, which is `path` or a
-// folder above it, could not be opened. kNotFound if it does not exist.
+// Returns the error for the current errno, after `part` could not be opened,
+// which is `path` or a folder above it. The code is kNotFound if there is no
+// such file.
 Status FailedToOpen(const std::string& path, const std::string& part);
 
 }  // namespace bulkhead::discovery

@@ -91,6 +91,8 @@ PackageFiles::PackageFiles(int directory_fd, Distribution distribution,
       object_(object),
       neighbours_(directory_fd, distribution_, plugin_path_) {}
 
+// The first step reads the claims, and the next ones the neighbours' RECORDs.
+// The others judge the rows, and hash the files that JudgeRow() compares.
 bool PackageFiles::Step() {
   if (++steps_ == 1) {
     failure_ = ReadClaims();
@@ -138,7 +140,7 @@ Result<std::vector<PackageFile>> PackageFiles::Take() {
 }
 
 Status PackageFiles::ReadClaims() {
-  // Its problems are reported where the distribution is found.
+  // Problems of RECORD were reported when discovery found the distribution.
   Diagnostics ignored;
   ASSIGN_OR_RETURN(const auto record,
                    ReadRecord(directory_fd_, distribution_, ignored,

@@ -23,8 +23,8 @@ namespace bulkhead::discovery {
 // A file that a backend can read in its sandbox (the sandbox "shows" it).
 struct PackageFile {
   std::string path;  // Relative to the directory that holds the dist-info.
-  // Set if the content was compared with RECORD: the sandbox may then show only
-  // this file, unchanged.
+  // Set if the content was compared with RECORD: the sandbox may then show the
+  // file only if it still has this identity.
   std::optional<FileIdentity> hashed;
 
   bool operator==(const PackageFile&) const = default;
@@ -40,19 +40,19 @@ struct PackageFile {
 //     above it;
 //   - can be read, and its folders entered, by everybody who can read the
 //     object;
-//   - has the hash that RECORD has, if the object is not for everybody, if the
-//     file lies outside of the folder of the object and of the dist-info, if it
-//     has further names (hard links), or if another distribution without a
-//     RECORD may own it. So a package cannot gain a file whose content it does
-//     not know;
+//   - has the hash that RECORD has, in each of these cases: the object cannot
+//     be read by everybody; the file lies outside of the folder of the object
+//     and of the dist-info; the file has further names (hard links); another
+//     distribution without a RECORD may own it. So a package cannot gain a file
+//     whose content it does not know;
 //   - is named by the RECORD of no other distribution of the directory. (The
 //     shared object may be named there: only its own code runs in its sandbox.)
 //
-// Without a RECORD, the claims are all files below the first folder of
-// `plugin_path`, and the same rules decide. In two cases the sandbox shows the
-// object alone: the object lies in the directory itself, or another
-// distribution without a RECORD shares that folder. Nothing then says to which
-// distribution a file belongs.
+// Without a RECORD, the claims are all files below the first folder of the
+// object's path, and the same rules decide. In two cases nothing says to which
+// distribution a file belongs, and the sandbox shows the object alone: the
+// object lies directly beside the dist-info, or another distribution without a
+// RECORD shares that first folder.
 //
 // Each refused file is a diagnostic. bulkheadd checks a file again before each
 // launch, and the sandbox shows exactly the inode that was checked.
@@ -90,7 +90,7 @@ class PackageFiles {
   // RECORD names and that do not exist are included, so that the start of the
   // backend says what is missing. Fails with kNotFound if there is a RECORD
   // that does not list the object, with kInvalidArgument if the object itself
-  // is refused, and with kResourceExhausted beyond a bound.
+  // is refused, and with kResourceExhausted if a bound is exceeded.
   Result<std::vector<PackageFile>> Take();
   // Lists the refused files: the first few one by one, then the number of the
   // others.
@@ -105,7 +105,7 @@ class PackageFiles {
   // Judges the next row. Returns false if a file has to be hashed first.
   bool JudgeRow();
   // Returns a reason to doubt that `file` belongs to the package, or an empty
-  // string. RECORD then has to have the hash of its content.
+  // string. The content of a doubtful file must have the hash in RECORD.
   std::string DoubtAbout(const std::string& path,
                          const ipc::UniqueFd& file) const;
   // Adds a diagnostic about a file that is not shown.

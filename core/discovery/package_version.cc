@@ -27,8 +27,8 @@ struct Number {
   bool operator==(const Number&) const = default;
 };
 
-// A parsed version, in a form whose members' <=>, in this order, is the order
-// of PEP 440.
+// A parsed version. Comparing the members in this order gives the order of PEP
+// 440.
 struct Key {
   // The order of a missing part: below or above all values of the part.
   enum class Rank { kBelow, kPresent, kAbove };
@@ -55,8 +55,8 @@ struct Key {
   std::strong_ordering operator<=>(const Key&) const = default;
 };
 
-// Reads a version from left to right. Each Take function takes what it names,
-// if that comes next, or nothing.
+// Reads a version from left to right. Each Take function consumes the item in
+// its name if that comes next, and otherwise consumes nothing.
 class Scanner {
  public:
   explicit Scanner(std::string text) : text_(std::move(text)) {}
@@ -121,6 +121,7 @@ std::optional<Key::Part> TakePart(
                    number.value_or(Number{})};
 }
 
+// Takes a post-release: "-1", or what TakePart() takes for "post".
 std::optional<Key::Part> TakePost(Scanner& scanner) {
   const size_t start = scanner.mark();
   if (scanner.Take('-')) {
@@ -134,6 +135,7 @@ std::optional<Key::Part> TakePost(Scanner& scanner) {
   return post;
 }
 
+// Takes "+" and a local version, if any. Returns false if a segment is empty.
 bool TakeLocal(Scanner& scanner, std::vector<Key::LocalSegment>& local) {
   if (!scanner.Take('+')) return true;
   do {

@@ -42,6 +42,7 @@ bool IsDirectory(int directory_fd, const dirent& entry) {
          S_ISDIR(info.st_mode);
 }
 
+// Sets `has_rival` of the folders.
 void FindRivals(std::vector<ListedFolder>& folders) {
   std::unordered_map<std::string_view, ListedFolder*> first;
   first.reserve(folders.size());
@@ -115,7 +116,8 @@ Listing ListFolders(int directory_fd, const std::string& directory) {
       if (egg_infos++ == 0 || name < an_egg_info) an_egg_info = name;
     }
   }
-  // 0 after the last entry; otherwise set by readdir(), fdopendir() or fcntl().
+  // errno is 0 if the last entry was reached. Otherwise fcntl(), fdopendir() or
+  // readdir() has failed.
   if (errno != 0) {
     listing.diagnostics.push_back(
         About(Diagnostic::Severity::kError, directory,

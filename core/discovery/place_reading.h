@@ -81,7 +81,7 @@ Listing ListFolders(int directory_fd, const std::string& directory);
 
 // Reads entry_points.txt and, if needed, METADATA. With `group`, returns only
 // entry points of that group. METADATA is needed if `group` is empty, if the
-// distribution has an entry point of the group, or if it has a rival.
+// distribution has an entry point of the group, or if the folder has a rival.
 FolderReading ReadFolder(int directory_fd, const std::string& directory,
                          const ListedFolder& folder, const std::string& group);
 

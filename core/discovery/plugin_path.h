@@ -25,7 +25,8 @@ struct PluginPath {
   Diagnostics diagnostics;
 };
 
-// The options of an application, which replace the environment variables.
+// The options of an application. An option that is set replaces its environment
+// variable: `path` replaces BULKHEAD_PATH.
 struct PluginPathOverrides {
   std::optional<std::vector<std::string>> add_path;
   std::optional<std::vector<std::string>> path;

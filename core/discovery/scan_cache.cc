@@ -100,8 +100,8 @@ std::shared_ptr<const Scan> ScanCache::Rescan(
   std::vector<Place> old = std::exchange(places_, {});
   SeenDirectories seen;
   for (size_t i = 0; i < plugin_path.size(); ++i) {
-    // A directory may have another position in the path now; its reading is
-    // still valid.
+    // The directory may have moved to another position in the path. Its reading
+    // is still valid.
     const auto known =
         std::find_if(old.begin(), old.end(), [&](const Place& place) {
           return place.reading.place.directory == plugin_path[i];
@@ -239,6 +239,8 @@ bool ScanCache::RefreshFolder(int fd, const SearchDirectory& directory,
   }
   FolderReading read = ReadFolder(fd, directory.path, listed, options_.group);
   ++folders_read_;
+  // A missing file is settled, and so is an old regular file on the file system
+  // of the directory.
   const auto is_settled = [&](const FileState& state) {
     return state.kind == FileState::Kind::kAbsent ||
            (state.kind == FileState::Kind::kRegular &&

@@ -48,10 +48,11 @@ namespace bulkhead::discovery {
 //     anything unknown): their times may be seconds old and come from another
 //     clock.
 //
-// Limit: a change that updates no time is not noticed. The only such change is
-// a write through a memory mapping to a page that is already dirty: the time
-// changed when the page became dirty. If the file is read kTrustedAge after
-// that, and the page is still dirty, a later write to it is missed.
+// Limit: a change that updates no time is not noticed. Only a write through a
+// memory mapping can be such a change: the kernel updates the time when a page
+// becomes dirty, but not at later writes to the dirty page. A later write is
+// missed if the file was read at least kTrustedAge after the page became dirty.
+//
 // bulkhead.toml, RECORD and the shared objects are not cached here; Discover()
 // reads them for the few distributions that have a backend.
 //
@@ -79,7 +80,7 @@ class ScanCache {
                      Clock clock = std::chrono::system_clock::now);
 
   // Scans the path, which may differ from the path of the last call. Never
-  // returns null. Returns the same object as last time if nothing changed.
+  // returns null. Returns the Scan of the last call again if nothing changed.
   std::shared_ptr<const Scan> Rescan(
       const std::vector<SearchDirectory>& plugin_path);
 

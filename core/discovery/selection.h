@@ -11,12 +11,13 @@
 
 namespace bulkhead::discovery {
 
-// The autoload switch. Its name is part of the message of every failed backend.
+// The variable of the autoload switch (Selection::autoload). The message of
+// every failed backend names it.
 inline constexpr const char* kAutoloadVariable =
     "BULKHEAD_DEVICE_BACKEND_AUTOLOAD";
 
-// The variable that names the backends of which each session loads the object
-// anew (Manifest::Start::kExec).
+// The variable that lists backends to start with "exec" (Manifest::Start): each
+// of their sessions loads the shared object anew.
 inline constexpr const char* kExecVariable = "BULKHEAD_BACKENDS_EXEC";
 
 // Selects which of the backends found are used, and how. The lists hold globs
@@ -40,14 +41,13 @@ struct Selection {
   // Reads the four environment variables that are named above. Lists have ","
   // between globs. The switch is on if unset or "1" and off if "0". Fails with
   // kInvalidArgument for any other value instead of guessing whether "true" or
-  // "no" means on.
-  // An `autoload` that the application chose overrules the switch, whose
-  // variable is then not read.
+  // "no" means on. If the application chose `autoload`, that choice applies and
+  // the switch's variable is not read.
   static Result<Selection> FromEnvironment(const Environment& environment,
                                            std::optional<bool> autoload = {});
 
   // Returns the rule that excludes the backend `name`, or nullopt if it is
-  // used.
+  // used. Callers set `built_in` also for backends that were loaded explicitly.
   std::optional<std::string> RuleAgainst(std::string_view name,
                                          bool built_in) const;
   // Returns the rule that requires "exec" of the backend `name`, or nullopt.

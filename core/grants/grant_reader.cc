@@ -43,6 +43,7 @@ std::string Objection(const struct stat& info, const std::string& path) {
   return "";
 }
 
+// Reads the file to its end. Returns false if that fails, or beyond kMaxBytes.
 bool ReadAll(int fd, std::string& text) {
   std::array<char, 16384> piece;
   for (;;) {

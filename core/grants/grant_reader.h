@@ -12,8 +12,8 @@ namespace bulkhead::grants {
 // Reads a file that only root or this user can have written. It has to be a
 // regular file, not a link, owned by root or by the user of this process, and
 // not writable for its group or for others. Fails with kInvalidArgument for any
-// other file; the message says how to repair that. Fails with kNotFound if
-// there is no file.
+// other file; the message says why and, if possible, how to repair that. Fails
+// with kNotFound if there is no file.
 Result<std::string> ReadBelievedFile(const std::string& path);
 
 // Reads the grants of one file. Problems become diagnostics. A missing file

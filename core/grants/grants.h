@@ -15,9 +15,9 @@ namespace bulkhead::grants {
 //
 //   [[grant]]
 //   backend = "acme"                    # the entry point's name
-//   hash = "sha256=lpW8uZ0a..."         # the object's, as in RECORD
+//   hash = "sha256=lpW8uZ0a..."         # of the shared object, as in RECORD
 //   devices = ["/dev/dri/renderD128"]   # all keys: permissions_toml.h
-//   reserved_name = true                # it may have a reserved name
+//   reserved_name = true                # the backend may have a reserved name
 //
 // A grant is for one shared object: another version of it, or another backend
 // of the same name, gets no permission from the grant. With `any_hash = true`

@@ -9,11 +9,11 @@
 namespace bulkhead::grants {
 
 // A family of ioctls that a backend can be granted: the ioctls of one kind of
-// driver. They are recognised by their types, which are bits 8 to 15 of a
-// request; each driver chose a type for itself. A seccomp filter can check no
-// more, since it does not see which file a descriptor refers to. But an ioctl
-// only reaches the descriptors that the backend has: the granted devices, and
-// the descriptors that the worker was given.
+// driver. A seccomp filter recognises them by their type, which is in bits 8 to
+// 15 of a request; each driver chose a type for itself. The filter cannot check
+// the device, since it does not see which file a descriptor refers to. But a
+// backend can use an ioctl only on descriptors that it has: the granted
+// devices, and the descriptors that the worker was given.
 //
 // No family has the type of terminals ('T'), whose TIOCSTI could type commands.
 struct IoctlFamily {

@@ -152,7 +152,8 @@ std::optional<DevicePattern> IntersectGlobs(const std::string& asked,
   if (HasWildcard(asked) && HasWildcard(granted)) {
     return DevicePattern{asked, granted};
   }
-  // At most one has wildcards, and has to match the other, a path.
+  // At most one glob has wildcards. The other one is a path, which has to
+  // match.
   const bool matches = HasWildcard(asked) ? GlobMatches(asked, granted)
                                           : GlobMatches(granted, asked);
   if (!matches) return std::nullopt;

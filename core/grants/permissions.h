@@ -80,10 +80,10 @@ std::string ToArguments(const Permissions& permissions);
 // Returns the permissions that are both asked for and granted.
 Effective Intersect(const Permissions& asked, const Permissions& granted);
 // Returns the permissions in `asked` for which nothing at all is granted. A
-// grant that is narrower than the request is the operator's choice, so it is
-// not missing.
+// request that is granted in part is not missing, since the narrower grant is
+// the operator's choice.
 Permissions Missing(const Permissions& asked, const Effective& effective);
-// Returns the permissions in `granted` that go beyond `asked`.
+// Returns the permissions in `granted` that `asked` does not cover.
 Permissions Beyond(const Permissions& granted, const Permissions& asked);
 
 // Adds the entries of `more` to `permissions`; of two amounts the larger one

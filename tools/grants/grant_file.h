@@ -25,7 +25,8 @@ using GrantEdit = std::function<Result<std::string>(std::string_view)>;
 // editor at a time changes the file.
 //
 // Refuses to edit a file that bulkheadd does not trust because of its owner or
-// mode. bulkheadd would trust the new file, and so the old grants in it, too.
+// mode. The new file would be trusted, and with it the old grants, which
+// somebody else may have written.
 Status EditGrantFile(const std::string& path, GrantAudience audience,
                      const GrantEdit& edit);
 

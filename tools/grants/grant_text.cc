@@ -202,13 +202,14 @@ class Text {
     return place;
   }
 
-  // Returns whether each key of the grant has lines of its own, which inline
-  // tables do not have: Rewrite() replaces whole lines.
+  // Returns whether each key of the grant has lines of its own, since Rewrite()
+  // replaces whole lines. Keys of inline tables share lines.
   bool HasLinesOfItsOwn(const Place& place) const {
     std::map<uint32_t, uint32_t> last_by_first;
     for (const auto& [key, span] : place.keys) {
       if (!last_by_first.emplace(span.first, span.last).second) return false;
     }
+    // Each key has to begin after the last line of the key before it.
     uint32_t line = place.header;
     for (const auto& [first, last] : last_by_first) {
       if (first <= line || last < first) return false;
@@ -266,7 +267,7 @@ Result<std::string> WithoutGrant(
     if (element->grant.backend == backend) {
       permissions ? Remove(*permissions, left) : void(left = Permissions());
     }
-    // Removes a grant that has no permissions left. If the user named some
+    // Removes a grant that has no permissions left. But if the user named some
     // permissions, keeps a grant that had none before, or that also grants a
     // reserved name.
     const bool whole = element->grant.backend == backend && left.empty() &&

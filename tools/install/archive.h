@@ -20,10 +20,11 @@ namespace bulkhead::install {
 //   - a name that ValidatePath refuses, or that occurs twice;
 //   - links, devices and other special files;
 //   - encryption, and compression other than deflate;
-//   - more than kMaxFiles entries, or kMaxTotalBytes claimed together.
-// The real size of an entry shows only when it is read: Read() fails if it is
-// not the claimed size. Entries for folders are left out, since the folders of
-// files are created with the files.
+//   - more than kMaxFiles entries, or claimed sizes of more than kMaxTotalBytes
+//     in total.
+// The real size of an entry is known only after it was read: Read() fails if it
+// is not the claimed size. entries() leaves out folders, since the installer
+// creates the folders of files with the files.
 //
 // libzip turns a NUL in a name into a space. That is harmless, because no
 // RECORD lists such a name.

@@ -12,18 +12,17 @@ namespace bulkhead::install {
 
 // A lock that lets one installer at a time change a plugin directory. It is a
 // flock on the file .bulkhead-lock in the directory. Only users who may write
-// to the directory can open this file. A flock on the directory itself could be
-// taken, and held forever, by anybody who may read it. The kernel releases the
-// lock when its holder ends, even by a crash. Discovery does not take the lock;
-// transaction.h says why not. The destructor releases the lock and removes the
-// file.
+// to the directory can open this file, so nobody else can hold the lock.
+// (Anybody who may read the directory could hold a flock on the directory
+// itself.) The kernel releases the lock when its holder ends, even by a crash.
+// Discovery does not take the lock; transaction.h says why not. The destructor
+// releases the lock and removes the file.
 class DirectoryLock {
  public:
   // Opens and locks the directory. Waits at most `limit`. Returns kNotFound if
   // the directory does not exist, and kDeadlineExceeded if other processes held
-  // the lock all the time. If this process may not write to the directory, the
-  // result holds no lock, since the process can change nothing in the
-  // directory.
+  // the lock all the time. If this process may not write to the directory, it
+  // can change nothing there, and the result holds no lock.
   static Result<DirectoryLock> Acquire(const std::string& directory,
                                        std::chrono::milliseconds limit);
 

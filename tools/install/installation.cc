@@ -186,9 +186,9 @@ std::optional<std::string> Conflict(const Installed& installed,
   create.insert(missing.begin(), missing.end());
   const std::optional<Kind> kind = KindAt(directory, path);
   if (!kind || ours.contains(path)) return std::nullopt;
-  // A file may replace a folder that holds files of `ours`, since the folder is
-  // removed with its last file. If the folder also holds other files, it stays;
-  // then the move fails, and the transaction is undone.
+  // A file may replace a folder that holds files of `ours`: the transaction
+  // removes the folder with its last file. If the folder also holds other
+  // files, it stays; then the move fails, and the transaction is undone.
   const auto below = ours.lower_bound(path + "/");
   const bool goes = kind == Kind::kFolder && below != ours.end() &&
                     below->starts_with(path + "/");

@@ -12,8 +12,8 @@
 
 namespace bulkhead::install {
 
-// Returns the distribution of one dist-info folder in the directory
-// `directory_fd`, as discovery reads it, with the name and version from
+// Reads the dist-info folder `dist_info` in the directory `directory_fd` as
+// discovery does. Returns the distribution, with the name and version from
 // METADATA. `directory` is the path of the directory, for messages.
 Result<discovery::Distribution> Describe(int directory_fd,
                                          const std::string& directory,

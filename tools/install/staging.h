@@ -29,16 +29,17 @@ inline constexpr uint64_t kMaxTotalBytes = uint64_t{4} << 30;
 inline constexpr size_t kMaxFiles = 100'000;
 
 // Writes one file and verifies that it has exactly the size and the hash that
-// RECORD lists. Never writes more bytes than the listed size. A file that fails
-// stays partly written; the caller then removes the whole staging directory.
-// Not thread-safe.
+// RECORD lists. Never writes more bytes than the listed size. If a call fails,
+// the file stays partly written; the caller then removes the whole staging
+// directory. Not thread-safe.
 class StagedFile {
  public:
   // Creates the file below the open directory `staging`, with mode 0755 if
   // `executable`, else 0644. `expected` must have a hash and a size.
   static Result<StagedFile> Create(int staging, RecordLine expected,
                                    bool executable);
-  // Returns an object that verifies the bytes of Append() but writes no file.
+  // Returns a StagedFile that verifies the bytes of Append() but writes no
+  // file.
   static StagedFile Discarded(RecordLine expected);
 
   // Appends bytes. kBadInput if there are more than RECORD lists.

@@ -41,10 +41,11 @@ struct Plan {
 //             on disk until the transaction is done
 //
 // After a crash, the folder in which a file lies (`new`, `old` or the plugin
-// directory) says whether the file was moved. So the next installer needs only
-// the journal and the files. It calls Recover() first. Recover() completes a
-// removal, and also an installation whose new dist-info folder was moved in. It
-// undoes any other installation. Recover() itself may be killed and repeated.
+// directory) says whether the file was moved. So the journal and the files are
+// enough for Recover(), which the next installer calls first. Recover()
+// completes a removal, and also an installation whose new dist-info folder was
+// moved in. It undoes any other installation. Recover() itself may be killed
+// and repeated.
 //
 //   killed                    | state of the directory      | Recover()
 //   before the journal exists | unchanged                   | removes `new`

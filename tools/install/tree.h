@@ -46,7 +46,8 @@ Status WriteFile(int root, const std::string& path, const std::string& bytes,
 // on the same file system. Never replaces an existing file.
 Status Move(int from, int to, const std::string& path);
 
-// Removes a file, or a folder with all of its contents, if it is there.
+// Removes a file, or a folder with all of its contents. Does nothing if there
+// is none.
 Status RemoveTree(int root, const std::string& path);
 // Removes the folder `path` if it is empty.
 void RemoveEmptyFolder(int root, const std::string& path);

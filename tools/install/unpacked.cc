@@ -24,13 +24,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The place of an unpacked distribution.
+// The folders of an unpacked distribution.
 struct Location {
   std::string root;       // The folder that RECORD's paths are relative to.
   std::string dist_info;  // The name of the dist-info folder in `root`.
 };
 
-// Returns the place of the distribution that `path` names (StageUnpacked()).
+// Returns the folders of the distribution that `path` names. `path` is an
+// argument of StageUnpacked().
 Result<Location> Locate(const std::string& path) {
   fs::path folder = fs::path(path).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();
@@ -97,6 +98,7 @@ bool IsCopied(const RecordLine& line, const Location& location,
   return false;
 }
 
+// Copies the files of `lines` from `root`, the open folder of the location.
 Status StageFiles(const Location& location, int root, int staging,
                   const std::vector<RecordLine>& lines, Staged& staged) {
   uint64_t total = 0;

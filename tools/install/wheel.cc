@@ -129,15 +129,15 @@ Status ValidateRecord(const Archive& archive, const std::string& dist_info,
   return Status();
 }
 
-// The place of an entry after installation.
+// The path of an entry after installation.
 struct Target {
   std::string path;  // Empty if the entry is left out.
   // The category of NAME-VERSION.data, such as "scripts", that is left out.
   std::string left_out;
 };
 
-// Returns the place of the entry `path`. kBadInput if it would be outside of
-// the distribution.
+// Returns the target of the entry `path`. Fails with kBadInput if the target
+// would be outside of the distribution.
 Result<Target> TargetOf(const std::string& path, const std::string& dist_info) {
   const std::string data =
       dist_info.substr(0,
@@ -211,7 +211,8 @@ Status StageEntries(const Archive& archive, const std::string& wheel,
   return Status();
 }
 
-// Does the work of StageWheel(), which adds the wheel's name to errors.
+// Stages the wheel as StageWheel() says. StageWheel() then adds the wheel's
+// name to errors.
 Result<Staged> Stage(const std::string& path, int staging) {
   const Result<WheelName> name =
       ParseWheelName(path.substr(path.rfind('/') + 1));

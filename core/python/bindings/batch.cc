@@ -86,11 +86,12 @@ struct Attempt {
   const std::optional<batch::Verdict> known;
 };
 
-// Returns the verdict. Throws instead if it ends the batch, or if dask has to
-// try again what was lost.
+// Returns the verdict. Throws if the verdict ends the batch, or if it is a loss
+// that dask has to try again.
 batch::Verdict Checked(batch::Verdict verdict) {
   const Code code = verdict.status.code();
   using Kind = batch::Verdict::Kind;
+  // With any other code, kEnd means that the output could not be written.
   if (verdict.kind == Kind::kEnd && code != Code::kSandboxUnavailable) {
     CheckDirectory(verdict.status);
   }

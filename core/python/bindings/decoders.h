@@ -23,8 +23,9 @@ class Stream {
       : decoder_(std::make_unique<Decoder>(std::move(decoder))),
         waiting_(std::move(waiting)) {}
   ~Stream() {
-    // In a forked child, a thread of the parent may have been in a call. Its
-    // decoder is then in an inconsistent state and cannot be destroyed.
+    // This process may have been forked while a thread of the parent was in a
+    // call. The decoder is then in an inconsistent state and cannot be
+    // destroyed.
     if (waiting_->busy()) {
       static_cast<void>(decoder_.release());
       return;
@@ -50,7 +51,8 @@ class Stream {
 using VideoStream = Stream<VideoDecoder>;
 using AudioStream = Stream<AudioDecoder>;
 
-// Define VideoStream and AudioStream with the structs that they return.
+// Define the Python classes VideoStream and AudioStream, and the classes of the
+// structs that their methods return.
 void DefineVideo(pybind11::module_& module);
 void DefineAudio(pybind11::module_& module);
 

@@ -11,8 +11,8 @@ namespace py = pybind11;
 constexpr char kUnversioned[] = "dltensor";
 constexpr char kVersioned[] = "dltensor_versioned";
 
-// The struct that a capsule points to, with the picture that this struct points
-// into.
+// The struct `managed` that a capsule points to, and the picture that `managed`
+// points into.
 template <typename Managed>
 struct Holder {
   Managed managed;

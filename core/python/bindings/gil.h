@@ -6,11 +6,11 @@
 
 namespace bulkhead::python {
 
-// Take and release the interpreter's lock (GIL), also in threads that are
-// inside a call when the interpreter ends. Python then calls pthread_exit() in
-// each daemon thread that asks for the lock. That unwinds the stack and, at a
-// destructor or handler of C++, aborts the process. With these classes, such a
-// thread sleeps instead until the process has ended.
+// The classes below take and release the interpreter's lock (GIL). They handle
+// an interpreter that ends while a thread is in a call of the library. Python
+// then calls pthread_exit() in each daemon thread that asks for the lock. That
+// unwinds the stack and, at a destructor or handler of C++, aborts the process.
+// With these classes, such a thread sleeps instead until the process has ended.
 
 // Releases the lock until the end of the scope. The thread must hold the lock.
 class WithoutGil {

@@ -89,7 +89,8 @@ void Lease::Fill(Py_buffer& view, int flags) {
     throw py::buffer_error(
         "the pixels of a lease are read-only; numpy.array(lease) copies them");
   }
-  // torch.asarray() asks without strides, and would get neither shape nor type.
+  // torch.asarray() asks for no strides. It would then get neither shape nor
+  // type.
   if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES) {
     throw py::buffer_error(
         "the rows of a lease can be padded, and this consumer takes packed "

@@ -33,9 +33,9 @@ class Lease {
 
   const SharedPicture& picture() const { return view_; }
 
-  // Makes every page of the mapping private, by a write that changes nothing.
-  // Addresses stay. So a child that is forked afterwards keeps the pixels even
-  // if this process gives the slot back to the decoder.
+  // Makes the kernel copy every page of the mapping, by writes that change no
+  // pixel. The addresses stay the same. So a child that is forked afterwards
+  // keeps the pixels even if this process gives the slot back to the decoder.
   void OwnPages();
 
   // Fills all members of `view` except `obj`, for CPython's bf_getbuffer.

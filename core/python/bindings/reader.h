@@ -18,8 +18,9 @@ namespace bulkhead::python {
 // lock (GIL) was released; they take the lock.
 //
 // A Python exception of these functions cannot pass through the library. So the
-// Reader keeps it and returns an error to the library. When the library's call
-// has returned, the caller throws the kept exception by Rethrow().
+// Reader keeps it and returns an error to the library. After the library's call
+// has returned, its caller (Waiting::Run) calls Rethrow(), which throws the
+// kept exception.
 class Reader {
  public:
   // The last reference may be dropped without the GIL.

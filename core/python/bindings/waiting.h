@@ -18,13 +18,13 @@
 
 namespace bulkhead::python {
 
-// Lets ^C end a call of the library. While an object exists, SIGINT calls
-// Cancel() on its cancellation, and then Python's own handler.
+// Lets ^C end a call of the library. While an InterruptWatch exists, SIGINT
+// calls Cancel() on its cancellation, and then Python's own handler.
 //
 // Works only on the process's initial thread, where Python raises
-// KeyboardInterrupt, and only if SIGINT has a handler. Elsewhere it does
-// nothing. Objects may be nested, because a reader can use another decoder; the
-// innermost is cancelled.
+// KeyboardInterrupt, and only if SIGINT has a handler. In all other cases it
+// does nothing. InterruptWatches may be nested, because a reader can use
+// another decoder; SIGINT cancels the innermost.
 class InterruptWatch {
  public:
   explicit InterruptWatch(const Cancellation& cancellation);
@@ -32,12 +32,13 @@ class InterruptWatch {
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
 
-  // Restores the old handler, and returns whether SIGINT came meanwhile.
+  // Ends the watch; the outermost one restores the old handler. Returns whether
+  // SIGINT came meanwhile.
   bool Stop();
 
  private:
   bool watching_ = false;
-  // The cancellation of the object around this one, or null.
+  // The cancellation of the enclosing InterruptWatch, or null.
   const Cancellation* outer_ = nullptr;
 };
 
@@ -85,8 +86,8 @@ class Waiting {
   template <typename R>
   struct Outcome {
     R result;
-    bool interrupted;
-    bool cancelled;  // By ^C, during this call or an earlier one.
+    bool interrupted;  // SIGINT came during this call.
+    bool cancelled;    // By ^C, during this call or an earlier one.
   };
 
   // Gives the calling thread the decoder until the end of the scope.

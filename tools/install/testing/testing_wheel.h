@@ -30,7 +30,8 @@ class TestingWheel {
   TestingWheel& AddRecordLine(const std::string& line);
   // Removes the line of an existing entry from RECORD.
   TestingWheel& Unlisted(const std::string& path);
-  // Replaces the whole RECORD by `text`.
+  // Replaces the whole RECORD by `text`. An empty text makes a wheel without a
+  // RECORD.
   TestingWheel& SetRecord(const std::string& text);
   TestingWheel& SetPlatform(const std::string& tag);
 
