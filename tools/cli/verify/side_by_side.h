@@ -27,12 +27,12 @@ struct Comparison {
   uint64_t frames = 0;            // The frames that both devices returned.
   uint64_t refused = 0;           // The frames that both devices call damaged.
   uint64_t differing = 0;         // The frames that differ in any way.
-  // False if the comparison ended before the streams did, because only one of
-  // the devices returned a frame. The next frames would not match each other.
+  // False if the comparison ended early because, at the same place, one device
+  // returned a frame and the other did not. All later frames would be shifted.
   bool complete = true;
   std::optional<FirstDifference> first_difference;
   std::optional<double> lowest_psnr;  // Over the pictures that differ.
-  // The time spent in calls of the first and the second device.
+  // The time spent in calls of the first and of the second device.
   double seconds = 0;
   double against_seconds = 0;
 };
