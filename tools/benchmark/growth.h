@@ -16,7 +16,8 @@ namespace bulkhead::benchmark {
 struct GrowthOptions {
   RunOptions run;
   HostOptions host;  // libexec_dir must be set.
-  int most_sessions = 1000;  // Leaves out rows with more sessions.
+  // The largest number of sessions to measure.
+  int most_sessions = 1000;
 };
 
 // Measures 1 to 1,000 sessions of a 480p clip that are open at once, beside as

@@ -48,6 +48,7 @@ class ServingChild {
   ServingChild(Mechanism& mechanism, const Placement& placement)
       : pid_(fork()) {
     if (pid_ != 0) return;
+    // The child never leaves this constructor: it serves until it is killed.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     MoveTo({placement.parent_cpu, placement.child_cpu});
     mechanism.PrepareToServe();

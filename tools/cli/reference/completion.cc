@@ -208,6 +208,7 @@ std::string FishCompletion(const CommandReference& reference) {
       WriteFishOption(chosen, option, out);
     }
     for (const CommandReference& subcommand : command.subcommands) {
+      // True after `command`, until one of its subcommands was typed.
       const std::string none = chosen +
                                "; and not __fish_seen_subcommand_from " +
                                Joined(NamesOf(command.subcommands));

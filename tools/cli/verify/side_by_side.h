@@ -27,8 +27,9 @@ struct Comparison {
   uint64_t frames = 0;            // The frames that both devices returned.
   uint64_t refused = 0;           // The frames that both devices call damaged.
   uint64_t differing = 0;         // The frames that differ in any way.
-  // False if the comparison ended early because, at the same place, one device
-  // returned a frame and the other did not. All later frames would be shifted.
+  // False if the comparison ended early, because the devices gave answers of
+  // different kinds: a frame, damage, or the end. Their next answers might
+  // belong to different frames.
   bool complete = true;
   std::optional<FirstDifference> first_difference;
   std::optional<double> lowest_psnr;  // Over the pictures that differ.
