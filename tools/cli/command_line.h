@@ -60,7 +60,8 @@ class Option {
   // must exist already.
   Option Excludes(const std::string& name);
 
-  // Range() refuses values out of the range, OneOf() values not in the list.
+  // Range() refuses values outside of the range from `least` to `most`. OneOf()
+  // refuses values that are not in the list.
   Option Range(int least, int most);
   Option OneOf(const std::vector<std::string>& words);
   // Refuses values for which `problem` returns an error text. For a valid value

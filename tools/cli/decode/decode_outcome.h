@@ -11,8 +11,8 @@ namespace bulkhead::cli::decode {
 
 // Functions with which `bulkhead decode` reports the result of one file.
 
-// Returns `status` with the advice for users of this program. It replaces the
-// library's advice, which names options in C++, by options of the command line.
+// Returns `status` with advice that names options of the command line, in place
+// of the library's advice, which names options in C++.
 Status InWordsOfTheCommand(const Status& status);
 
 // Returns a summary: "75 frames in 0.50 s, 150 frames/s".

@@ -239,6 +239,7 @@ int PrintVerdict(const Crash& crash, const BackendInfo& backend,
     Say("its backend failed to start again");
     return Fail(status);
   }
+  // Errors about the input are not crashes.
   if (!starting && (status.code() == Code::kBadInput ||
                     status.code() == Code::kUnsupported ||
                     status.code() == Code::kOutOfRange)) {

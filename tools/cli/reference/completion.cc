@@ -174,6 +174,8 @@ _bulkhead() {
       << Quoted(Joined(NamesOf(reference.subcommands)) + " " + global)
       << R"( -- "$word")) ;;
 )";
+  // After a subcommand: options if the word begins with "-", else the
+  // subcommands of the subcommand, or files.
   for (const CommandReference& command : reference.subcommands) {
     out << "    " << command.name << ")\n      if [[ $word == -* ]]; then\n"
         << "        COMPREPLY=($(compgen -W "

@@ -20,8 +20,8 @@ namespace bulkhead::cli::top {
 // at one time) into the rows of `bulkhead top`. There is a row for each
 // application (also if it does not answer), backend and session, and for each
 // worker that was killed but has not ended. The rows with the worst trouble
-// come first. Rows with the same trouble are in the order of `bulkhead ps`: an
-// application, its backends, the sessions of each.
+// come first. Rows with the same trouble are in the order of the reading: an
+// application, its backends, the sessions of each. Trouble has the exceptions.
 //
 // The texts of a row come from other processes. They are cleaned and cut when
 // they are shown (fit.h).
@@ -38,6 +38,7 @@ enum class Trouble : uint8_t {
   kNoted,        // Disabled by an operator, or a reload was rolled back.
   kRestarted,    // Workers were lost; rows with more lost workers come first.
   kSlow,         // A session is slower than half of its device's median rate.
+                 // The slowest comes first.
   kNone,
 };
 
