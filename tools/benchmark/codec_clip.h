@@ -21,7 +21,7 @@ const char* CodecName(Codec codec);
 // every 30 frames, and a bit rate that is common for its size.
 struct CodecClip {
   Codec codec = Codec::kH264;
-  uint32_t height = 480;  // 480, 1080 or 2160; the width follows.
+  uint32_t height = 480;  // 480, 1080 or 2160 (854, 1920 or 3840 wide).
   uint32_t frames = 0;
 };
 

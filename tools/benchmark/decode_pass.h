@@ -67,7 +67,8 @@ struct PassOptions {
   OutputFormat output = OutputFormat::kRgb;
 };
 
-// Decodes the clip with libav in this process, and reads every byte of it.
+// Decodes the clip with libav in this process, and reads every byte of the
+// pictures.
 Result<Pass> DecodeInProcess(const std::string& clip,
                              const PassOptions& options = {});
 // Does the same with Bulkhead. Stores the frames' size in `size` if not null.

@@ -133,8 +133,8 @@ double Milliseconds(const std::function<void()>& work) {
   return took.Median();
 }
 
-// Returns the number of entry points of the group; of all groups if it is
-// empty.
+// Returns the number of entry points of the group, or of all groups if `group`
+// is empty.
 size_t EntryPointsIn(const discovery::Scan& scan, std::string_view group) {
   size_t count = 0;
   for (const discovery::Distribution& distribution : scan.distributions) {

@@ -7,9 +7,9 @@
 
 namespace bulkhead::benchmark {
 
-// A temporary directory with copies of the backend openreg, to be named in the
-// plugin path. Each copy is an installed distribution of its own. The
-// destructor removes the directory.
+// A temporary directory with copies of the backend openreg, for
+// HostOptions::plugin_path. Each copy is an installed distribution of its own.
+// The destructor removes the directory.
 class GeneratedBackends {
  public:
   // Makes `count` copies of the openreg that is in `libexec`, the directory of

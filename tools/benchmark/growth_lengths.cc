@@ -126,8 +126,8 @@ Result<Table> MeasureLengths(const GrowthOptions& options) {
   const Result<std::unique_ptr<Host>> host = Host::Create(options.host);
   if (!host) return host.error();
   if (Status status = (*host)->Prewarm("cpu"); !status.ok()) return status;
-  // The number of processes without a session: those of now, and the worker
-  // that bulkheadd keeps ready for the next session after the first session.
+  // The number of processes while no session is open: those that run now, and
+  // the spare worker that bulkheadd keeps ready after the first session.
   const size_t processes = ProcessesOf(**host).size() + 1;
   Table table{.title = "Length of a 480p file", .rows = {}, .notes = {}};
   std::mt19937 random(kSeed);

@@ -83,8 +83,8 @@ class InProcessStreams : public Streams {
 
 // The figures of one decoder in one round.
 struct Step {
-  double start_ms = 0;
-  double megabytes = 0;
+  double start_ms = 0;   // The mean time to open a stream.
+  double megabytes = 0;  // The memory of all streams before the first frame.
   double with_frames_megabytes = 0;
   double descriptors = 0;
   double frames_a_second = 0;
@@ -123,6 +123,8 @@ Result<Step> Measure(Streams& streams, const Host& host,
   return step;
 }
 
+// Adds the figures of one round to the row. `in_process_rate` is the frames per
+// second of libav.
 void Note(const Step& step, double in_process_rate, Row& row) {
   if (row.series.empty()) {
     row.series = {{"start of one", "ms", {}},  {"memory", "MB", {}},
@@ -187,8 +189,8 @@ class Ascent {
   const std::string name_;
   const Host& host_;
   const bool quick_;
-  // The number of processes without a session: those of now, and the worker
-  // that bulkheadd keeps ready for the next session after the first session.
+  // The number of processes while no session is open: those that run now, and
+  // the spare worker that bulkheadd keeps ready after the first session.
   const size_t processes_ = ProcessesOf(host_).size() + 1;
   const Make make_;
   double megabytes_of_one_ = 0;

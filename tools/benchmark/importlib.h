@@ -8,8 +8,8 @@
 
 namespace bulkhead::benchmark {
 
-// The times in which Python's importlib.metadata lists the entry points in one
-// directory, measured in a new process after all imports and a first call.
+// The times that Python's importlib.metadata takes to list the entry points in
+// one directory. Measured in a new process, after all imports and a first call.
 struct ImportlibTimes {
   double of_group_ms = 0;  // The median of entry_points(group=...).
   size_t of_group = 0;     // The number of entry points in the group.

@@ -80,6 +80,8 @@ Status InProcessDecoder::Start(const std::string& path, int threads) {
 }
 
 Result<bool> InProcessDecoder::NextDecoded() {
+  // Sends packets until the decoder returns a frame. After the last packet,
+  // sends null, which drains the decoder.
   while (true) {
     int error = avcodec_receive_frame(codec_.get(), frame_.get());
     if (error == 0) return true;
@@ -115,8 +117,8 @@ Status InProcessDecoder::Convert() {
 
     picture_.width = static_cast<uint32_t>(frame_->width);
     picture_.height = static_cast<uint32_t>(frame_->height);
-    // swscale may write whole vectors at the end of a row, so there is a row
-    // more; kAlignment more bytes align the start.
+    // swscale may write whole vectors at the end of a row, so the memory has
+    // one row more. It has kAlignment more bytes to align the start.
     const size_t row = size_t{3} * ((picture_.width + 15) / 16 * 16);
     picture_.stride =
         static_cast<uint32_t>((row + kAlignment - 1) / kAlignment * kAlignment);

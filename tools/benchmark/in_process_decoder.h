@@ -21,8 +21,8 @@ namespace bulkhead::benchmark {
 
 // The baseline for Bulkhead: the same libav libraries, called directly in this
 // process. Decodes the video stream that libav calls the best, with the least
-// work possible. It either converts each frame to RGB24 in one buffer, which
-// the next frame reuses, or leaves the decoder's planes as they are.
+// work possible. Either converts each frame to RGB24, in one buffer that the
+// next frame reuses, or leaves the decoder's planes as they are.
 //
 // Gives a malicious file full access to this process. Use it only on files that
 // you made yourself.

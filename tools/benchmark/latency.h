@@ -10,7 +10,8 @@
 
 namespace bulkhead::benchmark {
 
-// The times of what happens once for each stream or backend, such as opening.
+// The times of events that happen once for each stream or backend, such as an
+// opening.
 struct Latency {
   Series cold_open{"first frame, ours, nothing running yet", "ms", {}};
   Series open{"first frame, ours, backend running", "ms", {}};

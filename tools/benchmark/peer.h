@@ -18,7 +18,9 @@ struct SequentialPass {
 };
 // The result of decoding chosen frames of a clip.
 struct RandomPass {
-  double open_ms = 0;  // The time to the first frame, with any index scan.
+  // The time to open the clip and decode the first of the frames. Includes an
+  // index scan if the library makes one.
+  double open_ms = 0;
   double seconds = 0;  // The time for the other frames.
   // The number of pictures that differ from the sequential pass.
   uint64_t wrong = 0;

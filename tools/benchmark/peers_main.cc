@@ -37,7 +37,7 @@ struct Contestant {
   Series sequential{"sequential", "frames/s", {}};
   Series open{"open, index and a first frame", "ms", {}};
   Series random{"frames at random places", "frames/s", {}};
-  uint64_t wrong = 0;
+  uint64_t wrong = 0;  // Frames at random places that were other frames.
 };
 
 struct Options {
@@ -87,6 +87,8 @@ class Ours {
     return SequentialPass{MillisecondsSince(start) / 1e3, frames};
   }
 
+  // Decodes the frames with these indices. A frame is wrong if its timestamp
+  // differs from that of the last Bulkhead().
   Result<RandomPass> BulkheadAt(std::span<const int64_t> places) {
     RandomPass pass;
     auto start = Clock::now();
@@ -106,7 +108,8 @@ class Ours {
     return pass;
   }
 
-  // Uses the timestamps of the last Bulkhead(), so that it needs no index.
+  // Decodes the same frames with libav, which has no index. Seeks to the
+  // timestamps of the last Bulkhead() instead.
   Result<RandomPass> InProcessAt(std::span<const int64_t> places) {
     RandomPass pass;
     auto start = Clock::now();

@@ -12,9 +12,10 @@ namespace bulkhead::benchmark {
 // Returns `process` and all of its descendants that run now.
 std::vector<pid_t> FamilyOf(pid_t process);
 
-// Returns the proportional set size (PSS) of the processes in MB (10^6 bytes):
-// a page that several of them share counts once. Leaves out processes that have
-// ended. Returns kUnsupported if this user may not read the PSS.
+// Returns the sum of the proportional set sizes (PSS) of the processes in MB
+// (10^6 bytes): a page that only these processes share counts once. Leaves out
+// processes that have ended. Returns kUnsupported if this user may not read the
+// PSS.
 Result<double> PssMegabytes(const std::vector<pid_t>& processes);
 
 // Returns this process and the host's bulkheadd, which is not a child of this

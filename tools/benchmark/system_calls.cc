@@ -79,6 +79,7 @@ class Loop {
       const pid_t thread = waitpid(-1, &status, __WALL);
       if (thread < 0 && errno != EINTR) _exit(0);
       if (thread <= 0 || !WIFSTOPPED(status)) continue;
+      // PTRACE_O_TRACESYSGOOD marks the stops at system calls with 0x80.
       const int signal = WSTOPSIG(status);
       if (signal == (SIGTRAP | 0x80)) {
         Count(thread);
@@ -109,6 +110,7 @@ class Loop {
 
   Counts& counts_;
   const std::vector<pid_t>& processes_;
+  // The index of each thread's process in `processes_`.
   std::map<pid_t, size_t> place_of_;
 };
 

@@ -52,7 +52,7 @@ struct Contestant {
 
   std::string name;
   std::vector<Series> series;  // One for each Task.
-  uint64_t wrong = 0;
+  uint64_t wrong = 0;          // Pictures that the warm-up found to be wrong.
 };
 
 struct Options {
@@ -213,7 +213,7 @@ Result<std::vector<Contestant>> Measure(Host& host, const std::string& clip,
                                         const Options& options) {
   const InCpp in_cpp(host, clip);
   std::vector<Contestant> all = {Contestant("C++ API")};
-  std::vector<std::unique_ptr<Peer>> peers;
+  std::vector<std::unique_ptr<Peer>> peers;  // all[i] is peers[i - 1].
   for (std::vector<std::string> arguments :
        {std::vector<std::string>{"bulkhead", clip, options.package},
         {"pyav", clip},

@@ -60,7 +60,8 @@ class Option {
   // must exist already.
   Option Excludes(const std::string& name);
 
-  // Range() refuses values out of the range, OneOf() values not in the list.
+  // Range() refuses values outside of the range from `least` to `most`. OneOf()
+  // refuses values that are not in the list.
   Option Range(int least, int most);
   Option OneOf(const std::vector<std::string>& words);
   // Refuses values for which `problem` returns an error text. For a valid value
@@ -123,8 +124,8 @@ class Command {
   // of their own inherit it.
   void SetFooter(const std::string& text);
 
-  // Adds a subcommand, which this Command owns. The subcommand inherits what
-  // was set before: by SetFooter() and by the two methods below.
+  // Adds a subcommand, which this Command owns. The subcommand inherits the
+  // effects of earlier calls of SetFooter() and of the two methods below.
   Command& AddSubcommand(const std::string& name, const std::string& purpose);
   // Allows the user to name at most one subcommand.
   void TakeOneSubcommand();
@@ -134,9 +135,9 @@ class Command {
   void OnChosen(std::function<void()> chosen);
 
   // Makes an empty value an error, for all options of this Command and of its
-  // subcommands. A script with an unset variable passes an empty value. The
-  // parser would take it for an absent option, or for the number 0. Must be
-  // called after all options and subcommands were added.
+  // subcommands. A script with an unset variable passes an empty value, which
+  // the parser by default treats as an absent option, or as the number 0. Must
+  // be called after all options and subcommands were added.
   void RefuseEmptyValues();
 
   // Parses the command line. Returns false if --help or --version was given and
@@ -147,8 +148,8 @@ class Command {
   std::vector<std::string> SubcommandNames() const;
   bool HasOption(const std::string& name) const;
   // Return results of the last Parse(), even if it failed. Chosen() returns the
-  // name of the subcommand, or "" if there is none; UnknownWords() the words
-  // that are no option, value, argument or subcommand.
+  // name of the subcommand, or "" if the user named none. UnknownWords()
+  // returns the words that are no option, value, argument or subcommand.
   std::string Chosen() const;
   std::vector<std::string> UnknownWords() const;
 
@@ -157,6 +158,7 @@ class Command {
  private:
   explicit Command(CLI::App* app);
 
+  // Implements AddChoice(). Passes the number of the chosen word to `take`.
   Option AddNumber(const std::string& names, std::function<void(int)> take,
                    const std::vector<std::pair<std::string, int>>& words,
                    const std::string& help);

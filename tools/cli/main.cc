@@ -76,6 +76,7 @@ Status RefuseEmptyValues(int argc, char** argv) {
   return Status();
 }
 
+// Parses the command line and runs the subcommand. Returns the exit status.
 int Run(int argc, char** argv) {
   if (const Status status = RefuseEmptyValues(argc, argv); !status.ok()) {
     return Fail(status);
@@ -101,8 +102,8 @@ int main(int argc, char** argv) {
   // If the reader of a pipe goes away, write() fails with EPIPE instead of a
   // signal. Output recognizes that error, and the program finishes cleanly.
   signal(SIGPIPE, SIG_IGN);
-  // Beyond the limit on file sizes, write() fails with EFBIG instead of a
-  // signal.
+  // If a file exceeds the limit on file sizes, write() fails with EFBIG instead
+  // of a signal.
   signal(SIGXFSZ, SIG_IGN);
   return bulkhead::cli::Run(argc, argv);
 }

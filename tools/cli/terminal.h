@@ -18,7 +18,7 @@ namespace bulkhead::cli {
 // line passes through Printable() on its way to the terminal.
 
 // Returns `text` with "?" in place of each character that could steer a
-// terminal or change the direction of a line. Line feeds stay.
+// terminal or change the writing direction. Line feeds stay.
 std::string Printable(std::string_view text);
 
 // Prints one line to stderr, after all lines that were printed to stdout.

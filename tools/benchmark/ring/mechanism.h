@@ -13,8 +13,9 @@ namespace bulkhead::benchmark {
 // The steps of a measurement:
 // - The parent makes the object, and then forks the child. So both processes
 //   have the memory and the descriptors of the object.
-// - The child calls PrepareToServe(), the parent PrepareToCall(). Both may then
-//   run on all CPUs of the measurement, because some mechanisms adapt to them.
+// - The child calls PrepareToServe(), the parent PrepareToCall(). During these
+//   calls, both may use all CPUs of the measurement, because some mechanisms
+//   adapt to the CPUs that they may use.
 // - Each process is pinned to its own CPU.
 // - The child calls Serve(), the parent calls RoundTrip() any number of times.
 class Mechanism {

@@ -48,6 +48,7 @@ class ServingChild {
   ServingChild(Mechanism& mechanism, const Placement& placement)
       : pid_(fork()) {
     if (pid_ != 0) return;
+    // The child never leaves this constructor: it serves until it is killed.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     MoveTo({placement.parent_cpu, placement.child_cpu});
     mechanism.PrepareToServe();
@@ -122,6 +123,7 @@ Result<Trips> MeasureTrips(Mechanism& mechanism, const Placement& placement,
   double cpu_before = 0;
   Clock::time_point end = Clock::now() + plan.time;
   for (int i = -kWarmUpTrips; i < plan.most_trips; ++i) {
+    // The figures begin after the warm-up trips.
     if (i == 0) {
       cpu_before = cpu_used();
       end = Clock::now() + plan.time;

@@ -86,6 +86,7 @@ class Futex : public Mechanism {
       if (word.value.load() == value) return;
       word.has_waiter.store(1);
       if (word.value.load() != value) {
+        // Sleeps only while the word still has the previous value.
         syscall(SYS_futex, &word.value, FUTEX_WAIT, value - 1, nullptr, nullptr,
                 0);
       }

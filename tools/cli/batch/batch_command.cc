@@ -157,6 +157,8 @@ bool IsLast(const BatchShard& shard, const std::vector<Item>& all,
                      [&](const Item& item) { return records.Has(item); });
 }
 
+// Decodes the files of the shard that have no result from an earlier run, and
+// reports the results of all runs. Returns the exit status.
 int RunBatch(const GlobalOptions& global, const Options& options) {
   const Result<decoding::Job> job = ParseJob(options.decode);
   if (!job) return Fail(job.error());
@@ -195,7 +197,7 @@ int RunBatch(const GlobalOptions& global, const Options& options) {
                     *job, missing, **directory, records, report);
   }
   if (status.ok() && IsLast(*shard, *all, records)) {
-    status = (*directory)->Join();
+    status = (*directory)->Join();  // Writes manifest.jsonl.
   }
   report.SaySummary(!status.ok() && status.code() != Code::kCancelled);
   int exit_code = report.exit_code();

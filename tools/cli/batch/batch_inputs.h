@@ -24,8 +24,9 @@ struct BatchShard {
 // Parses "I/N", shard I of N. Returns kInvalidArgument unless I is from 1 to N.
 Result<BatchShard> ParseShard(std::string_view text);
 
-// Returns the items of one shard: every `count`-th item of the list. Neighbours
-// in a sorted list often have similar sizes, so each shard gets some of them.
+// Returns the items of one shard: every `count`-th item, from item `number` on
+// (counted from 1). Neighbours in a sorted list often have similar sizes, so
+// this spreads large files over all shards.
 std::vector<bulkhead::batch::Item> ItemsOf(
     const BatchShard& shard, const std::vector<bulkhead::batch::Item>& items);
 

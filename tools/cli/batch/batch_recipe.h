@@ -9,8 +9,9 @@
 
 namespace bulkhead::cli::batch {
 
-// Returns the options that may change an output, as typed, for the record of
-// each input: format, device, on_corrupt, and the others that the user gave.
+// Returns the options that may change an output, as typed. The batch stores
+// them in the record of each input. They are the format, the device, on_corrupt
+// and all options that differ from their default.
 bulkhead::batch::Record OptionsForRecords(const decode::DecodeOptions& options,
                                           const GlobalOptions& global,
                                           const std::string& format);

@@ -21,8 +21,8 @@ namespace bulkhead::cli::batch {
 // texts that a batch::Summary makes. Thread-safe.
 class BatchReport {
  public:
-  // `files` is the number of inputs, `shown` says where the line of progress is
-  // shown, and `quiet` leaves out the summary.
+  // `files` is the number of inputs. `shown` says whether the line of progress
+  // is shown on terminals only, always or never. `quiet` omits the summary.
   BatchReport(uint64_t files, decode::Progress::Shown shown, bool quiet);
 
   // Counts a result of an earlier run.
@@ -45,7 +45,8 @@ class BatchReport {
  private:
   // Prints a line in place of the line of progress.
   void SayAbove(const std::string& line);
-  // Shows the line of progress. Unless `now`, limits how often it is shown.
+  // Shows the line of progress: at once if `now`, else only if it was not shown
+  // a short time ago.
   void Draw(bool now);
 
   const bool on_terminal_;

@@ -29,8 +29,8 @@ Status BatchRun::Run(const std::vector<bulkhead::batch::Item>& items,
 }
 
 void BatchRun::Work(size_t thread) {
-  // Ending while others work loses no task: a thread that puts a task back
-  // takes it again itself if no other thread does.
+  // A thread may end while other threads still work. If one of them puts its
+  // task back into the queue, it takes the task again itself.
   while (auto task = Take()) Try(*std::move(task), thread);
 }
 
@@ -46,12 +46,14 @@ void BatchRun::Try(Task task, size_t thread) {
   const std::string& input = task.item.input;
   bulkhead::batch::Attempt attempt(directory_, records_, recipe_, task.item,
                                    input, std::to_string(thread));
+  // A verdict without decoding, for example for contents that kill workers.
   const auto known = attempt.Begin([this] { return stop_.requested(); });
   if (known) return TakeVerdict(std::move(task), *known);
   if (stop_.requested()) return;
   decoding::Job job = job_;
   job.video.cancellation = stop_.cancellation(thread);
   if (job.audio) job.audio->cancellation = stop_.cancellation(thread);
+  // nullopt if the job was cancelled; the task then gets no result.
   const auto verdict = attempt.Decode(host_, std::move(job));
   if (verdict) TakeVerdict(std::move(task), *verdict);
 }

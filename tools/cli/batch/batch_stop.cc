@@ -41,6 +41,7 @@ BatchStop::BatchStop(std::vector<Cancellation> cancellations)
     if (old.sa_handler == SIG_IGN) continue;
     struct sigaction action = {};
     action.sa_handler = HandleSignal;
+    // With SA_RESETHAND, a second signal has its default action: it kills.
     action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
     sigaction(signal, &action, nullptr);
   }

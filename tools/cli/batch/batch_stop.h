@@ -15,11 +15,12 @@ namespace bulkhead::cli::batch {
 // signals: SIGINT (^C), SIGTERM (such as from Slurm) and SIGHUP (the terminal
 // was closed). A signal that is ignored, such as SIGHUP under nohup, stays
 // ignored. A second signal of the same kind kills the process. At most one
-// object may exist. It handles the signals until it is destroyed. Thread-safe.
+// BatchStop may exist. It handles the signals until its destruction.
+// Thread-safe.
 class BatchStop {
  public:
-  // Returns kResourceExhausted if the process has too few free descriptors. The
-  // object needs one for each of the `threads`.
+  // Needs one descriptor for each of the `threads`. Returns kResourceExhausted
+  // if the process has too few free descriptors.
   static Result<std::unique_ptr<BatchStop>> Create(size_t threads);
   ~BatchStop();
   BatchStop(const BatchStop&) = delete;

@@ -13,7 +13,8 @@
 namespace bulkhead::cli::conformance {
 namespace {
 
-// Opens `clip` and passes the decoder to `use`.
+// Opens `clip` and returns the verdict of `use` on the decoder. Fails also if
+// the decoder has lost a worker.
 template <typename Use>
 Verdict WithDecoder(Subject& subject, const ReferenceClip& clip,
                     const VideoOptions& options, const Use& use) {
@@ -32,11 +33,12 @@ Verdict WithDecoder(Subject& subject, const ReferenceClip& clip,
   return verdict.passed() ? CompareRestarts(*video, 0) : verdict;
 }
 
-// Returns `verdict`, the result of a pass with flushes, with `clause` as the
-// broken clause if it failed. The clip has passed without flushes, so the flush
-// is the cause, whatever clause Bulkhead noticed first. A failure keeps its
-// clause if the worker was late (result-4) or tried something forbidden
-// (life-3). If reopening the decoder fails as well, returns that failure.
+// Corrects the clause of `verdict`, the result of a pass with flushes. The same
+// clip has passed without flushes, so the flush is the cause of a failure.
+// - If the pass succeeded, or the clause is result-4 (the worker was late) or
+//   life-3 (the worker tried something forbidden): returns `verdict`.
+// - Else, if reopening the decoder fails as well: returns that failure.
+// - Else returns `verdict` with `clause` as the broken clause.
 Verdict BlameFlush(const std::string& clause, const Verdict& verdict,
                    Subject& subject, const ReferenceClip& clip) {
   if (verdict.passed() || verdict.clause() == "result-4" ||
@@ -74,6 +76,7 @@ Verdict SeeksIn(Subject& subject, const ReferenceClip& clip) {
 
 Verdict Seeks(Subject& subject) { return TryEachClip(subject, SeeksIn); }
 
+// Decodes to the end, seeks twice, decodes the whole clip again, and rewinds.
 Verdict GoesOnAfterTheEnd(Subject& subject) {
   const ReferenceClip& clip = subject.clips().front();
   const Verdict went_on =
@@ -130,6 +133,7 @@ Verdict ServesManySessions(Subject& subject) {
   const auto host = subject.NewHost();
   if (!host) return FailedBy(host.error(), "life-1");
   std::vector<VideoDecoder> videos;
+  // The sessions share the clips, if there are fewer than eight.
   const auto clip_of = [&](size_t i) -> const ReferenceClip& {
     return subject.clips()[i % subject.clips().size()];
   };

@@ -28,8 +28,8 @@ struct Check {
 // all later checks use.
 
 // Returns the check that the backend loads. The check also makes the backend
-// count its devices. It passes even if the device that the user named, such as
-// acme:7, does not exist, since that is not the backend's fault.
+// count its devices. The check passes even if the user named a device that does
+// not exist, such as acme:7, since that is not the backend's fault.
 Check LoadingCheck();
 // Return checks of the backend before any stream is open: that the backend
 // starts no thread, and lists the same devices each time.
@@ -46,14 +46,14 @@ std::vector<Check> AudioChecks(const Subject& subject);
 // Return checks of seeks, flushes, several sessions, devices and threads.
 std::vector<Check> AccessChecks();
 // Return checks that only the worker can make, since they concern calls of the
-// ABI: how long frames stay valid, the fields of frames, the marks of damage,
-// and the behaviour when the worker refuses a buffer.
+// C ABI: how long frames stay valid, the fields of frames, how damaged frames
+// are marked, and the decoder's reaction when the worker refuses a buffer.
 std::vector<Check> ExaminationChecks();
-// Return checks with streams that are unsupported, damaged, too large or
-// cancelled.
+// Return checks of errors: an unknown option, too large pictures, damaged
+// packets, and a cancelled call.
 std::vector<Check> ErrorChecks();
-// Return checks of killed processes, of a memory limit, and of a thousand
-// opened decoders.
+// Return checks of killed workers, of restarts, of a memory limit, and of leaks
+// in a thousand opened decoders.
 std::vector<Check> EnduranceChecks();
 
 }  // namespace bulkhead::cli::conformance

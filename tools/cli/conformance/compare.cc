@@ -69,8 +69,9 @@ Verdict CompareFrame(const Frame& frame, const ReferenceClip& clip,
   const std::string md5 =
       clip.deep ? writers::Md5As16Bits(picture) : writers::Md5(picture);
   if (md5 == wanted.md5) return Verdict::Passed();
-  // All frames up to here were right. So if the picture is the one of a later
-  // frame, the decoder has given that picture a wrong timestamp (frame-6).
+  // In a pass from the first frame (kPicture), all earlier frames were right.
+  // So if this is the picture of a later frame, the decoder has given that
+  // picture a wrong timestamp (frame-6).
   for (size_t later = index + 1; later < clip.frames.size(); ++later) {
     if (clause != kPicture || clip.frames[later].md5 != md5) continue;
     return Verdict::Failed(

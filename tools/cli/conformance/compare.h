@@ -24,9 +24,9 @@ Verdict FailedBy(const Status& error, const std::string& clause);
 Verdict CompareFrame(const Frame& frame, const ReferenceClip& clip,
                      size_t index, const std::string& clause);
 
-// Decodes the remaining frames of `video`, from the frame `first` of the clip,
-// and compares each. Before each Next(), calls `before` with the index of the
-// frame that Next() is expected to return.
+// Decodes the remaining frames of `video`, which begin with frame `first` of
+// the clip, and compares each with ffmpeg's. Before each Next(), calls `before`
+// with the index of the frame that Next() should return.
 Verdict CompareRest(VideoDecoder& video, const ReferenceClip& clip,
                     size_t first, const std::string& clause,
                     const std::function<void(size_t)>& before = {});

@@ -75,8 +75,8 @@ std::string WithoutRecords(std::string words) {
   return words;
 }
 
-// Runs one check, unless the user leaves it out or it needs a decoded clip and
-// there is none.
+// Runs one check. Skips the check if --without names it, or if it needs a
+// decoded clip and there is none.
 Finding Run(Subject& subject, const Check& check, bool needs_clip,
             const std::vector<std::string>& without) {
   Finding finding{.check = check.name,
@@ -203,6 +203,8 @@ void SayUnused(const std::vector<std::string>& without,
   }
 }
 
+// Runs all checks on the backend and writes the reports. Returns the exit
+// status.
 int RunConformance(const GlobalOptions& global, const Options& options) {
   const auto clips = ClipsOf(options.codecs);
   if (!clips) return Fail(clips.error());

@@ -48,10 +48,10 @@ std::set<std::string> DeclaredFormats(const Subject& subject,
   return formats;
 }
 
-// Decodes the clip, compares it with ffmpeg's frames, and adds it to the clips
-// for later checks. If it fails, further passes look for the clause that
-// explains the wrong pictures. The device may refuse the clip, unless it has
-// `declared` the codec.
+// Decodes the clip and compares it with ffmpeg's frames. If they are equal,
+// adds the clip to the clips of later checks. If pictures differ, further
+// passes look for the broken clause that explains it. A device that has not
+// `declared` the codec may refuse the clip.
 Verdict Decode(Subject& subject, const ReferenceClip& clip, bool declared) {
   const auto host = subject.SharedHost();
   if (!host) return FailedBy(host.error(), "life-1");

@@ -22,6 +22,7 @@ Verdict TryClip(Subject& subject, const ReferenceClip& clip,
                 const ClipCheck& check) {
   Verdict verdict = check(subject, clip);
   if (verdict.kind() != Verdict::Kind::kFailed || clip.made) return verdict;
+  // The verdict of the same check with `cpu`, which may be the subject itself.
   const Verdict reference = subject.backend().name == "cpu"
                                 ? verdict
                                 : TryWithReference(subject, clip, check);
@@ -36,7 +37,7 @@ Verdict TryEachClip(Subject& subject, const ClipCheck& check) {
   for (const ReferenceClip& clip : subject.clips()) {
     Verdict verdict = TryClip(subject, clip, check);
     if (verdict.kind() == Verdict::Kind::kFailed) return verdict;
-    // A passed check counts more than one that was not tried.
+    // The result is "passed" if any clip passed, even if others were not tried.
     if (!all.passed()) all = std::move(verdict);
   }
   return all;

@@ -82,6 +82,7 @@ Verdict CompareSamples(const std::vector<Usage>& samples) {
         fmt::format("{} threads after {} opens, and {} at the end",
                     samples.front().threads, kWarmUp, samples.back().threads));
   }
+  // Returns the median memory of a fifth of the samples. `number` is from 0.
   const auto median = [&](size_t number) {
     std::vector<uint64_t> memory;
     for (const Usage& usage :

@@ -13,6 +13,8 @@
 namespace bulkhead::cli::conformance {
 namespace {
 
+// Opens a clip with an option that no backend has. Opening must fail with
+// kUnsupported, and the message must name the option.
 Verdict RefusesAnUnknownOption(Subject& subject) {
   const auto host = subject.NewHost();
   if (!host) return FailedBy(host.error(), "life-1");
@@ -126,6 +128,8 @@ Verdict SurvivesDamage(Subject& subject) {
   });
 }
 
+// Cancels a call in the middle of the clip. Afterwards the same decoder must
+// deliver the rest of the clip.
 Verdict CanBeCancelled(Subject& subject) {
   const ReferenceClip& clip = subject.clips().front();
   const auto host = subject.NewHost();

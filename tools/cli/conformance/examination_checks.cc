@@ -84,7 +84,8 @@ Verdict DecodeCut(Subject& subject, const ReferenceClip& clip,
 
 // Cuts a packet, and checks that each wrong frame is marked as damaged.
 Verdict MarksDamageIn(Subject& subject, const ReferenceClip& clip) {
-  // Packets of reference pictures that are not the first on the screen.
+  // Packets 5 and 8 hold reference pictures, which other pictures need. Neither
+  // is the first picture on the screen.
   for (const char* packet : {"5", "8"}) {
     const Verdict verdict = DecodeCut(subject, clip, packet);
     if (verdict.passed()) continue;
@@ -106,8 +107,8 @@ Verdict MarksDamage(Subject& subject) {
 }
 
 // Makes acquire_buffer return OUT_OF_MEMORY after a few buffers. The pass must
-// end with kResourceExhausted or, with a backend that uses memory of its own,
-// with the clip.
+// fail with kResourceExhausted. It may also succeed, with a backend that then
+// uses memory of its own.
 Verdict EndsWithoutBuffers(Subject& subject) {
   const ExaminerOptions kEnoughBuffers = {
       {"bulkhead.refuse-buffers", "1000000"}};
@@ -132,6 +133,8 @@ Verdict EndsWithoutBuffers(Subject& subject) {
     }
     if (verdict.passed() && video) verdict = CompareRestarts(*video, 0);
     if (verdict.passed()) continue;
+    // The buffers are not the cause if closing the decoder fails (close-1), or
+    // if the pass fails with enough buffers, too.
     const Verdict close = BlameReopeningIfItFails(verdict, subject);
     if (close.clause() == "close-1") return close;
     const Verdict fed = Examine(subject, clip, kEnoughBuffers, "acquire-1");

@@ -21,7 +21,7 @@ Words Joined(Words words, const Words& others);
 Status RunFfmpeg(const Words& arguments);
 Status RunFfprobe(const Words& arguments);
 
-// Calls KeptFiles::Get for files that `make` makes with these programs. Adds
+// Calls KeptFiles::Get for files that `make` makes with ffmpeg or ffprobe. Adds
 // the version of FFmpeg to the recipe, so that files from another version are
 // not reused. Fails like KeptFiles::Get and RunFfprobe.
 Result<std::string> KeepOfFfmpeg(const KeptFiles& kept, const std::string& name,

@@ -143,6 +143,7 @@ Result<std::string> ReadFields(const ReferenceClip& clip, Fields which,
   if (tells_colors) add_number("chroma_location", kLocations, "");
   if (const auto aspect = Same(frames, "sample_aspect_ratio");
       aspect && clip.made) {
+    // Whether the bitstream declares the aspect ratio, not only the container.
     const bool told = IsOneOf(clip.codec, with_aspect);
     add("sample_aspect_ratio", *aspect + (told ? "" : "|unknown"));
   }

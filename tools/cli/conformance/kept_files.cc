@@ -109,6 +109,7 @@ Result<std::string> KeptFiles::Get(const std::string& name,
   ASSIGN_OR_RETURN(const ipc::UniqueFd lock, Lock(entry));
   const fs::path made = entry / kMade;
   if (IsWhole(made, recipe)) return made.string();
+  // Removes the files of a failed attempt, or files that were changed.
   const auto clear = [&] {
     for (const auto& each : fs::directory_iterator(entry, error)) {
       fs::remove_all(each.path(), error);

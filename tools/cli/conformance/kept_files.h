@@ -31,9 +31,10 @@ class KeptFiles {
   explicit KeptFiles(std::string directory)
       : directory_(std::move(directory)) {}
 
-  // Returns the directory with the files of `recipe`. Calls `make` before if
-  // the files are missing. If `make` fails, removes its files and returns its
-  // error. Returns kInvalidArgument if the directory cannot be written.
+  // Returns the directory with the files of `recipe`. If the files are missing,
+  // makes them first. `name` only begins the name of the recipe's subdirectory,
+  // for people. If `make` fails, removes its files and returns its error.
+  // Returns kInvalidArgument if the directory cannot be written.
   Result<std::string> Get(const std::string& name, const std::string& recipe,
                           const Make& make) const;
 

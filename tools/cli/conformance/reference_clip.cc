@@ -190,6 +190,7 @@ Status ReadFrames(const std::string& path, ReferenceClip& clip) {
   for (std::string line; std::getline(file, line);) {
     constexpr std::string_view kSize = "#dimensions 0: ";
     if (line.starts_with(kSize)) {
+      // The rest of the line is "WIDTHxHEIGHT".
       const char* at = line.data() + kSize.size();
       const char* end = line.data() + line.size();
       at = std::from_chars(at, end, clip.width).ptr;

@@ -46,15 +46,16 @@ Result<ReferenceClip> ReadReference(const std::string& path,
                                     const std::string& name,
                                     const KeptFiles& kept);
 
-// A clip that MakeClip can make.
+// A clip that MakeClip can make. NamesOfClips() returns all of them.
 struct ClipName {
   std::string name;  // "vp9", or a variant: "vp9 of 10 bits"
   std::string codec;
 };
 std::vector<ClipName> NamesOfClips();
-// Makes a small clip, or takes it from `kept`. It has inter-coded frames and
-// several keyframes if the codec has both. Fails like ReadReference;
-// kUnsupported if this ffmpeg has no encoder for the clip.
+// Makes a small clip, or takes it from `kept`. If the codec has inter-coded
+// frames, the clip has them, and several keyframes. Fails like ReadReference.
+// Returns kUnsupported if MakeClip knows no such clip, or this ffmpeg cannot
+// encode it.
 Result<ReferenceClip> MakeClip(const std::string& name, const KeptFiles& kept);
 
 // Makes a clip of three pictures of the given size. Fails like MakeClip.
@@ -68,15 +69,16 @@ std::string PixelFormatOf(const std::string& name);
 enum class Fields {
   // The fields whose values the codec's bitstream or the packets determine.
   kCertain,
-  // The fields of kCertain and those that describe colours. Used to explain
-  // wrong pixels: the cause is a colour field whose value is neither "unknown"
-  // nor ffprobe's value.
+  // The fields of kCertain and those that describe colours. They are compared
+  // to explain wrong pixels: the cause is a colour field with a value other
+  // than ffprobe's value and "unknown".
   kColors,
 };
 
-// Returns the values that ffprobe allows for fields of a clip's frames:
-// " color_space=1|2 color_range=1". Each field begins with a space. Leaves out
-// fields whose value differs between frames. Fails like ReadReference.
+// Returns the allowed values of fields of a clip's frames, from the output of
+// ffprobe: " color_space=1|2 color_range=1", where "|" means "or". Each field
+// begins with a space. Leaves out fields whose value differs between frames.
+// Fails like ReadReference.
 Result<std::string> ReadFields(const ReferenceClip& clip, Fields which,
                                const KeptFiles& kept);
 

@@ -31,7 +31,7 @@ Subject::Subject(HostOptions options, const ConformanceRequest& request,
 Result<std::unique_ptr<Subject>> Subject::Make(
     const GlobalOptions& global, const ConformanceRequest& request) {
   HostOptions options = HostOptionsFrom(global);
-  // The variables that hide backends from applications do not apply here.
+  // Environment variables can hide backends from applications, but not here.
   options.autoload = true;
   options.backends_disable.emplace();
   const auto directory = std::make_shared<const demo::TemporaryDirectory>();

@@ -48,8 +48,8 @@ class Subject {
   // Returns a Host with the usual options, which this object owns. Checks share
   // it, because starting the backend takes longer than most checks.
   Result<Host*> SharedHost();
-  // Returns a Subject for the reference backend `cpu`, with a Host of its own.
-  // This object owns it; all checks share it.
+  // Returns the Subject of the reference backend `cpu`, with a Host of its own.
+  // This object owns that Subject, and all checks share it.
   Result<Subject*> Reference();
   // Destroys the shared Host after a failure. The next check makes a new Host.
   void ForgetHost() { shared_.reset(); }

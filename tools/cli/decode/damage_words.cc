@@ -67,6 +67,7 @@ std::vector<std::string> NotesOf(std::string file,
 }  // namespace
 
 std::string DescribeDamage(const DamagedRange& range) {
+  // The first two texts are for frames without numbers.
   std::string text = fmt::format("{} packet{} yielded no frame", range.frames,
                                  range.frames == 1 ? "" : "s");
   if (range.not_in_index) {

@@ -73,8 +73,9 @@ with the same output are an error. On stdout the outputs follow one another, and
 with framemd5 each begins with a line "#file: NAME". The exit status is that of
 the worst failure: 1 if there is any, else the highest.)";
 
-// Returns a function that draws a progress bar, which it erases when it is
-// destroyed. `job` must outlive it.
+// Returns a function that draws the progress bar of `job`. The first call makes
+// the bar, and the destruction of the function erases the bar. `job` must
+// outlive the function.
 decoding::Progress BarOf(const decoding::Job& job, Progress::Shown shown) {
   return [&job, shown, bar = std::shared_ptr<Progress>()](
              uint64_t done, std::optional<uint64_t> total) mutable {
@@ -96,6 +97,8 @@ decoding::Outcome Decode(Host& host, const decoding::Job& job,
              : decoding::DecodeFile(host, *source, job, BarOf(job, shown));
 }
 
+// Decodes one file after the other and reports each result. Returns the exit
+// status.
 int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
   Result<std::vector<decoding::Job>> jobs = ParseJobs(options);
   if (!jobs) return Fail(jobs.error());
@@ -112,7 +115,7 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
   Progress::Shown shown = Progress::Shown::kOnTerminals;
   if (options.progress) shown = Progress::Shown::kAlways;
   if (global.quiet) shown = Progress::Shown::kNever;
-  // A person sees stderr, and gets a summary of each file.
+  // Whether a person sees stderr. If so, each file gets a summary.
   const bool watched =
       !global.quiet && (StderrIsTerminal() || options.progress);
   int exit_code = 0;
@@ -120,6 +123,7 @@ int RunDecode(const GlobalOptions& global, const DecodeOptions& options) {
   std::vector<std::string> failed;
   for (const decoding::Job& job : *jobs) {
     decoding::Outcome outcome = Decode(**host, job, shown);
+    // Nobody reads the output of the other files, for example after `head`.
     if (outcome.reader_gone) return exit_code;
     SayDamage(job, outcome);
     if (!global.quiet) SayNotes(job, outcome);

@@ -109,6 +109,7 @@ Status ParseAudio(const DecodeOptions& options, decoding::Job& job) {
     }
     return Status();
   }
+  // Whether there is an option that applies only to pictures.
   const bool of_frames = job.slice || job.indices || job.fps ||
                          !job.video.transforms.empty() ||
                          !options.dtype.empty() ||
@@ -252,6 +253,7 @@ Result<std::vector<decoding::Job>> ParseJobs(const DecodeOptions& options) {
                   "--json prints to stdout; name a file for the decoded data "
                   "with -o, or add --format null");
   }
+  // The jobs differ only in their file and output.
   std::vector<decoding::Job> jobs;
   for (const std::string& file : options.files) {
     RETURN_IF_ERROR(SetOutput(file, options, jobs.emplace_back(common)));

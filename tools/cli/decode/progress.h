@@ -16,6 +16,7 @@ class Progress {
  public:
   enum class Shown { kNever, kOnTerminals, kAlways };
 
+  // `total` is the expected number of units; nullopt if unknown.
   Progress(std::string name, Shown shown, std::optional<uint64_t> total,
            const char* unit = "frames");
   ~Progress();
@@ -23,7 +24,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void set_total(uint64_t total) { total_ = total; }
-  // Counts `by` more units, and redraws the bar if it is time to.
+  // Counts `by` more units. Redraws the bar if the last drawing is old enough.
   void Advance(uint64_t by = 1);
 
   uint64_t done() const { return done_; }

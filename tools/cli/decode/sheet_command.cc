@@ -56,8 +56,9 @@ std::string TimeText(double seconds) {
                      whole % 60, hundredths % 100);
 }
 
-// Returns the frame at the fraction `part`, from 0 to 1, of the video: of the
-// time `played` or, without timestamps, of the number of frames.
+// Returns the frame at the fraction `part` (from 0 to 1) of the video. This is
+// a fraction of the time span `played` or, without `played`, of the number of
+// frames.
 Result<Frame> FrameIn(VideoDecoder& video,
                       const std::optional<SecondsRange>& played, double part) {
   if (played) {
@@ -71,13 +72,14 @@ Result<Frame> FrameIn(VideoDecoder& video,
 }
 
 // Draws the sheet and writes it to the output. The cells divide the duration
-// or, if no frame has a timestamp, the number of frames.
+// or, if timestamps are missing or not unique, the number of frames.
 Status Draw(VideoDecoder& video, const SheetOptions& options) {
   const Result<Frame> first = video.FrameAt(0);
   if (!first) return first.error();
   std::optional<SecondsRange> times;
   if (Result<SecondsRange> played = video.PlayedRange()) {
     times = *played;
+    // kBadInput means that the timestamps cannot be used.
   } else if (played.error().code() != Code::kBadInput) {
     return played.error();
   }

@@ -40,6 +40,7 @@ class Disturber {
  public:
   Disturber(Host& host, VideoDecoder& video) : host_(host), video_(video) {}
 
+  // Kills the worker of the stream and, if asked for, the zygote before it.
   Status Disturb(const Disturbance& disturbance) {
     Incident incident;
     incident.frame = disturbance.frame;
@@ -66,6 +67,7 @@ class Disturber {
     if (!pending_) return false;
     pending_->waited_ms +=
         std::chrono::duration<double, std::milli>(waited).count();
+    // The dead worker decoded this frame ahead, if there was no restart yet.
     if (video_.recovery().restarts == restarts_before_) {
       ++pending_->frames_ahead;
       return false;
@@ -82,8 +84,8 @@ class Disturber {
  private:
   Host& host_;
   VideoDecoder& video_;
-  std::optional<Incident> pending_;
-  uint32_t restarts_before_ = 0;
+  std::optional<Incident> pending_;  // No frame of a new worker has come yet.
+  uint32_t restarts_before_ = 0;     // The restarts before the kill.
 };
 
 }  // namespace

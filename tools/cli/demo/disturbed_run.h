@@ -20,15 +20,15 @@ struct Disturbance {
 struct Incident {
   uint64_t frame = 0;
   int zygote_pid = 0;  // The zygote that was killed; 0 if none was.
-  int worker_pid = 0;
+  int worker_pid = 0;  // The worker that was killed.
   int new_worker_pid = 0;
   // The number of frames that the worker had decoded ahead into shared memory
   // before its death. The application received them afterwards.
   uint64_t frames_ahead = 0;
   // The index of the first frame from the new worker.
   uint64_t recovered_at = 0;
-  // The time spent inside of Next() for the frames from the kill to
-  // `recovered_at`, without the work of this program between the calls.
+  // The total time of all calls of Next() from the kill to the frame
+  // `recovered_at`. Excludes the work of this program between the calls.
   double waited_ms = 0;
 };
 

@@ -165,17 +165,17 @@ void PrintReasons(const std::set<int>& hosts, const std::string& name) {
 }
 
 // Returns true if this process has to change the state directory, besides
-// sending the command to the applications. For a restart this is necessary only
-// if an application did not answer: one that does lifts the recorded quarantine
-// itself.
+// sending the command to the applications. A restart needs this only if an
+// application did not answer, since an application that answers lifts the
+// recorded quarantine itself.
 bool ChangesStateDirectory(const CommandKind& kind, const Asked& asked,
                            const Found& found) {
   if (asked.host || kind.command == BackendCommand::kReload) return false;
   return kind.command != BackendCommand::kRestart || !found.complete;
 }
 
-// Carries out the part of a command that is for applications that start later,
-// while others are running, and prints the outcome. Returns the exit status.
+// Changes the state directory, for applications that start later, while other
+// applications are running. Prints the outcome. Returns the exit status.
 int RunForLaterApplications(const GlobalOptions& global,
                             const CommandKind& kind, const Asked& asked,
                             const Found& found) {
@@ -196,6 +196,8 @@ int RunForLaterApplications(const GlobalOptions& global,
                          ": " + recorded.message()));
 }
 
+// Carries out the command for applications that start later, and then in the
+// running applications. Returns the exit status.
 int RunCommand(const GlobalOptions& global, const CommandKind& kind,
                const Asked& asked) {
   const auto found = HostsFor(asked);
@@ -241,7 +243,7 @@ int RunCommand(const GlobalOptions& global, const CommandKind& kind,
   if (exit_code != 0 || !done.empty()) {
     return WorseExitCode(exit_code, FinishPrinting());
   }
-  return Fail(absent);
+  return Fail(absent);  // No application has the backend.
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace bulkhead::cli::operators {
 // `bulkhead top`. A record contains text from the process that crashed, so the
 // result must pass through Printable() before it is shown on a terminal.
 
-// Returns one line for a list of records: number, time, cause and place.
+// Returns one line for a list of records: number, time, cause, and the position
+// in the input.
 std::string LineOf(const Crash& crash);
 
 // Returns the whole record as lines. The first line is a heading.

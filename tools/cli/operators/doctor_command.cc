@@ -44,8 +44,9 @@ struct Program {
 struct Examination {
   std::vector<Program> programs;
   std::vector<std::string> variables;  // Each is "BULKHEAD_NAME=VALUE".
+  // Whether the kernel can wait for several futexes at once (futex_waitv).
   bool sleeps_on_many = ipc::Waiter::KernelSleepsOnMany();
-  Status host;
+  Status host;  // The result of Host::Create().
   std::optional<SandboxReport> sandbox;
   std::optional<BackendReport> backends;
   Status decoding;

@@ -73,9 +73,10 @@ bool IsAsRecorded(const std::string& path, int64_t bytes, int64_t modified_ns) {
              modified_ns;
 }
 
-// Returns whether the backend's file differs from the one that crashed.
-// Compares the hash if the record has one, else size and time: a file may be
-// installed again without a change, or be changed with its old time.
+// Returns whether the backend's file differs from the file that crashed.
+// Compares the hash if the record has one, else size and time. The hash is more
+// reliable: the same file may be installed again with a new time, and another
+// file may have the old time.
 bool HasChanged(const Crash::Backend& backend) {
   auto hash = RecordHash::Parse(backend.hash);
   if (!hash) {
@@ -190,7 +191,7 @@ Status Decode(Host& host, const Crash& crash) {
   if (request.kind != Kind::kNext) return Status();
   for (uint64_t i = 0; i <= request.frame; ++i) {
     const Result<std::optional<Frame>> frame = video->Next();
-    // Damage before the frame that crashed is skipped.
+    // Damage is skipped up to the frame at which the worker crashed.
     const bool damaged = !frame && frame.error().code() == Code::kBadInput;
     if (damaged && i < request.frame) continue;
     if (!frame) return frame.error();
@@ -238,6 +239,7 @@ int PrintVerdict(const Crash& crash, const BackendInfo& backend,
     Say("its backend failed to start again");
     return Fail(status);
   }
+  // Errors about the input are not crashes.
   if (!starting && (status.code() == Code::kBadInput ||
                     status.code() == Code::kUnsupported ||
                     status.code() == Code::kOutOfRange)) {

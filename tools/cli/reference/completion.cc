@@ -174,6 +174,8 @@ _bulkhead() {
       << Quoted(Joined(NamesOf(reference.subcommands)) + " " + global)
       << R"( -- "$word")) ;;
 )";
+  // After a subcommand: options if the word begins with "-", else the
+  // subcommands of the subcommand, or files.
   for (const CommandReference& command : reference.subcommands) {
     out << "    " << command.name << ")\n      if [[ $word == -* ]]; then\n"
         << "        COMPREPLY=($(compgen -W "
@@ -208,6 +210,7 @@ std::string FishCompletion(const CommandReference& reference) {
       WriteFishOption(chosen, option, out);
     }
     for (const CommandReference& subcommand : command.subcommands) {
+      // True after `command`, until one of its subcommands was typed.
       const std::string none = chosen +
                                "; and not __fish_seen_subcommand_from " +
                                Joined(NamesOf(command.subcommands));

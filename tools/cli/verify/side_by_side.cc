@@ -61,7 +61,8 @@ std::string Differs(const Frame& a, const Frame& b, Comparison& comparison) {
                      difference.numbers, difference.of, *difference.psnr);
 }
 
-// Counts a difference, and keeps it if it is the first.
+// Counts a difference, and keeps it if it is the first. The index of its frame
+// is the number of the frames before it, which are intact or damaged.
 void Note(Comparison& comparison, double seconds, std::string words) {
   ++comparison.differing;
   if (comparison.first_difference) return;
@@ -95,8 +96,8 @@ Result<Comparison> CompareSideBySide(VideoDecoder& video, VideoDecoder& against,
       ++comparison.frames;
       continue;
     }
-    // Only one device has a frame here. From here on the two are out of step,
-    // and all further frames would differ.
+    // The answers are of different kinds: a frame, damage, or the end. The next
+    // answers might belong to different frames, so the comparison ends.
     comparison.complete = false;
     if (a && *a) last = (*a)->pts_seconds();
     if (b && *b) last = (*b)->pts_seconds();

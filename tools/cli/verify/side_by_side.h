@@ -27,12 +27,13 @@ struct Comparison {
   uint64_t frames = 0;            // The frames that both devices returned.
   uint64_t refused = 0;           // The frames that both devices call damaged.
   uint64_t differing = 0;         // The frames that differ in any way.
-  // False if the comparison ended before the streams did, because only one of
-  // the devices returned a frame. The next frames would not match each other.
+  // False if the comparison ended early, because the devices gave answers of
+  // different kinds: a frame, damage, or the end. Their next answers might
+  // belong to different frames.
   bool complete = true;
   std::optional<FirstDifference> first_difference;
   std::optional<double> lowest_psnr;  // Over the pictures that differ.
-  // The time spent in calls of the first and the second device.
+  // The time spent in calls of the first and of the second device.
   double seconds = 0;
   double against_seconds = 0;
 };

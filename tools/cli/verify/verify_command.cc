@@ -111,6 +111,8 @@ int FailFile(const std::string& file, const Status& failure, bool json) {
   return Fail(failure);
 }
 
+// Compares the two devices on one file, and prints the result. Returns the exit
+// status.
 int VerifyFile(Host& host, const std::string& file, const GlobalOptions& global,
                const Options& options) {
   auto video = OpenOn(host, file, options.device, options);

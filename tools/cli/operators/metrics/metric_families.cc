@@ -129,7 +129,8 @@ class Families {
     family.type = type;
     return family;
   }
-  // Adds a gauge. A key of `values` has the values of the labels `names`.
+  // Adds a gauge with a series for each entry of `values`. The key of an entry
+  // lists the values of the labels `names`, in the same order.
   void Gauge(const std::string& name, const std::string& help,
              const std::vector<std::string>& names,
              const std::map<std::vector<std::string>, double>& values) {

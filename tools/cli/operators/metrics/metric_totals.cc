@@ -20,9 +20,10 @@ constexpr size_t kMaxBackends = 256;
 constexpr char kRest[] = "other";
 // The largest number of bulkheadds, running or ended, that are remembered.
 constexpr size_t kMaxHosts = 4'096;
-// Two births of a pid that differ by less are the same bulkheadd's. A birth is
-// the time of the answer minus the uptime, and an answer can be delayed by the
-// two seconds of FindRunningHosts().
+// The start time of a bulkheadd (`born`) is the time of its answer minus its
+// uptime. An answer can be delayed by the two seconds of FindRunningHosts(). So
+// if two start times of a pid differ by less than this, they are the same
+// bulkheadd's.
 constexpr std::chrono::seconds kSameBirth{5};
 constexpr std::chrono::milliseconds kNoTime{0};
 constexpr std::chrono::hours kLongestUptime{24 * 365 * 10};
@@ -147,6 +148,7 @@ MetricTotals::SeenHost& MetricTotals::SeenBefore(const RunningHost& host,
   }
   SeenHost& seen = hosts_[host.supervisor_pid];
   seen = {.born = born, .seen = now, .counts = {}};
+  // An application that is older than this object counts from now on.
   if (since_ == Since::kNow && born < began_) seen.counts = CountsOf(host);
   return seen;
 }

@@ -57,10 +57,12 @@ class MetricTotals {
     std::map<std::string, MetricCounts> counts;  // The latest, by backend.
   };
 
-  // Returns the entry of `host`, with the counts that its new counts are
-  // compared with. Makes a missing entry, and drops the least recent if full.
+  // Returns the entry of `host`. Its counts are those of the last Add(), to
+  // which Add() compares the new ones. Makes the entry if it is missing. If
+  // there are too many, drops the entry that was not seen for the longest time.
   SeenHost& SeenBefore(const RunningHost& host, Time now);
-  // Returns the sum with these labels; a common sum if there are too many.
+  // Returns the sum with these labels. If there are too many sums, returns one
+  // sum for all other labels.
   MetricCounts& Total(const std::string& application,
                       const std::string& backend);
 
@@ -76,7 +78,8 @@ std::span<const RunningBackend> ReportedBackends(const RunningHost& host);
 // Returns the name of an application for labels: the file name of its program,
 // without directories and arguments.
 std::string ApplicationOf(const RunningHost& host);
-// Returns `text` as a label: at most 64 letters, digits and ".+-_".
+// Returns `text` as a label: cut to 64 bytes, with "_" in place of each byte
+// that is no letter, digit, ".", "+", "-" or "_".
 std::string LabelOf(const std::string& text);
 
 }  // namespace bulkhead::cli::metrics

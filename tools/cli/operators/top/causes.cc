@@ -57,6 +57,7 @@ void Causes::Add(const std::vector<Event>& events) {
 void Causes::Open(const Event& opened) {
   const Id id = IdOf(opened);
   inputs_[id] = opened.text;
+  // Finds the session whose worker has ended, and which this one continues.
   const auto before =
       std::find_if(ended_.begin(), ended_.end(), [&](const Ended& ended) {
         return std::get<0>(ended.session) == opened.host_pid &&

@@ -13,22 +13,23 @@
 namespace bulkhead::cli::top {
 
 // Keeps the cause of the last failure of each backend and each session, taken
-// from events: how a worker or zygote ended, why the backend is in its state,
-// or where pictures differ. FindRunningHosts() only has numbers of restarts.
+// from events: the end of a worker or zygote, a bad state of the backend, a
+// trial, a failover, or a difference that a shadow found. FindRunningHosts()
+// does not report causes, only numbers of restarts.
 //
 // A session that gets another worker also gets another number in the events.
 // So after a worker has ended, the next session that is opened on the same
-// device for the same input is taken to be the same session, and inherits its
-// cause. An operator's command deletes the cause of the backend. Events name
-// the application, not its bulkheadd. So two Hosts of one process share their
+// device for the same input counts as the same session, and inherits its cause.
+// An operator's command deletes the cause of the backend. Events name the
+// application, not its bulkheadd. So two Hosts of one process share their
 // causes. Not thread-safe.
 class Causes {
  public:
   void Add(const std::vector<Event>& events);
 
-  // Once there are very many causes, drops the causes of applications that are
-  // not in `running`. Until then, an application that does not answer for a
-  // while keeps its causes.
+  // If there are thousands of causes, drops those of applications that are not
+  // in `running`. With fewer, drops nothing, so that an application that does
+  // not answer for a while keeps its causes.
   void DropOthers(const RunningHosts& running);
 
   // Return the cause in one sentence, or "" if there is none.

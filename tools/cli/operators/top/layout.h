@@ -37,7 +37,8 @@ class Layout {
                    const std::string& rate, const std::string& bar,
                    const std::string& restarts, const std::string& cause) const;
 
-  // The widths of the parts, in columns of the terminal; 0 if left out.
+  // The widths of WHAT, OF FASTEST and CAUSE, in columns of the terminal; 0 if
+  // the part is left out. `restarts_` says whether there is the part LOST.
   int what_ = 0;
   int bar_ = 0;
   bool restarts_ = false;

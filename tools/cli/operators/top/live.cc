@@ -30,7 +30,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // The time after which the screen says that an application does not answer, and
-// the interval at which it then updates how long.
+// the interval at which the screen updates this message.
 constexpr milliseconds kPatience{1'000};
 constexpr milliseconds kLookAgain{250};
 
@@ -77,6 +77,7 @@ void Live::Run(Signals& signals) {
     pollfd waiting[] = {{STDIN_FILENO, POLLIN, 0},
                         {signals.fd(), POLLIN, 0},
                         {wake_.fd(), POLLIN, 0}};
+    // During a reading, wakes up regularly to update the notice about it.
     const bool asking = readings_.asking().has_value();
     ::poll(waiting, std::size(waiting),
            asking ? static_cast<int>(kLookAgain.count()) : -1);

@@ -21,7 +21,7 @@ void Rates::Fill(RunningHosts& running, Time now) {
         if (!counts.empty() && counts.back().frames > session.frames) {
           counts.clear();
         }
-        // Drops the oldest count while the next one is at least kSpan old, too.
+        // The oldest count that is kept is the latest one from before the span.
         while (counts.size() > 1 && now - counts[1].taken >= kSpan) {
           counts.pop_front();
         }

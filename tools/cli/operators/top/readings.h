@@ -67,8 +67,8 @@ class Readings {
   // Protected by mutex_.
   std::optional<Reading> latest_;
   std::optional<Clock::time_point> asking_since_;
-  bool again_ = false;
-  bool stop_ = false;
+  bool again_ = false;  // ReadNow() was called since the last reading began.
+  bool stop_ = false;   // The destructor waits for the thread.
 
   // Used by the thread alone.
   Rates rates_;

@@ -16,11 +16,12 @@
 
 namespace bulkhead::cli::top {
 
-// Types and pure functions that turn a reading into the rows of `bulkhead top`.
-// There is a row for each application (also if it does not answer), backend and
-// session, and for each worker that was killed but has not ended. The rows with
-// the worst trouble come first. Rows with the same trouble are in the order of
-// `bulkhead ps`: an application, its backends, the sessions of each.
+// Types and pure functions that turn a reading (the state of all applications
+// at one time) into the rows of `bulkhead top`. There is a row for each
+// application (also if it does not answer), backend and session, and for each
+// worker that was killed but has not ended. The rows with the worst trouble
+// come first. Rows with the same trouble are in the order of the reading: an
+// application, its backends, the sessions of each. Trouble has the exceptions.
 //
 // The texts of a row come from other processes. They are cleaned and cut when
 // they are shown (fit.h).
@@ -33,9 +34,11 @@ enum class Trouble : uint8_t {
   kWrittenOff,   // The worker was killed, but has not ended (a kernel wait).
   kSilent,       // The application does not answer.
   kWaiting,      // A call has waited for two seconds, or there is no worker.
+                 // Rows with longer waits come first.
   kNoted,        // Disabled by an operator, or a reload was rolled back.
-  kRestarted,    // Workers were lost; rows with more of them come first.
+  kRestarted,    // Workers were lost; rows with more lost workers come first.
   kSlow,         // A session is slower than half of its device's median rate.
+                 // The slowest comes first.
   kNone,
 };
 
@@ -69,7 +72,8 @@ struct Row {
   uint32_t restarts = 0;
   // How long a call of the application has waited, for Trouble::kWaiting.
   std::chrono::seconds waiting{0};
-  // The last cause of a failure; without one, the input or the command line.
+  // The cause of the last failure. If there was no failure, the input of a
+  // session, or the command line of an application.
   std::string cause;
   std::string detail;  // All that is known, in one or two sentences.
 };
@@ -88,6 +92,7 @@ struct Table {
   Totals totals;
 };
 
+// Returns the sorted rows and the totals of the reading `running`.
 Table TableOf(const RunningHosts& running, const Causes& causes);
 
 // Returns "quarantined", "written off" and so on; "" for kNone. Static storage.

@@ -17,9 +17,9 @@ namespace bulkhead::cli::top {
 //
 // The constructor blocks the signals in the calling thread and in all threads
 // that this thread starts later. So construct the object before other threads
-// start. Construct it before ncurses starts, too: else ncurses ignores SIGTSTP
-// while it draws, and a ^Z is lost. The destructor restores the mask and the
-// action of SIGTSTP. Not thread-safe.
+// start. Construct it also before ncurses starts. Otherwise ncurses ignores
+// SIGTSTP while it draws, and a ^Z is lost. The destructor restores the signal
+// mask and the action of SIGTSTP. Not thread-safe.
 class Signals {
  public:
   Signals();
@@ -29,7 +29,7 @@ class Signals {
 
   // The descriptor, readable while a signal waits.
   int fd() const { return fd_.get(); }
-  // Returns the number of the next signal that has arrived, or nullopt.
+  // Returns the number of the next signal; nullopt if no signal waits.
   std::optional<int> Take();
   // Stops the process, as SIGTSTP does by default, and returns once it is
   // continued.

@@ -68,7 +68,7 @@ struct Action {
 // pressed, even if that row has moved since. Not thread-safe.
 class View {
  public:
-  // The smallest screen that can show a row of the table.
+  // The number of lines of the smallest screen that can show the table.
   static constexpr int kMinLines = 9;
 
   void Resize(int lines, int columns);
@@ -118,7 +118,8 @@ class View {
   Pane pane_ = Pane::kTable;
   Table table_;
   std::string notice_;
-  bool moved_ = false;          // By the user: the selection stays on its row.
+  // The user has moved the selection in the table. It then stays on its row.
+  bool moved_ = false;
   std::vector<Crash> crashes_;  // The latest is the first.
   std::string crashes_title_;
   Scroll table_scroll_;
