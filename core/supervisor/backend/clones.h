@@ -54,8 +54,9 @@ class Clones {
   // waits for it. A zygote that is late with a spare is not ended, and is asked
   // for the next clone as usual.
   static constexpr std::chrono::hours kNobodyWaits{24 * 365};
-  // The time within which the zygote must clone a spare. The spare then has the
-  // same time to lock itself down. A clone takes 2 ms, more on a busy machine.
+  // The time that the zygote has to clone a spare. A zygote that is late is
+  // stopped (SIGSTOP) if a worker has media. The cloned spare has the same time
+  // to lock itself down. A clone takes 2 ms, more on a busy machine.
   static constexpr kj::Duration kTimeForSpare = 1 * kj::SECONDS;
 
   class Owner {

@@ -50,8 +50,8 @@ class Readiness {
   // Returns whether the zygote itself said why it cannot be used, or asked for
   // more than it was granted.
   bool declined() const { return declined_; }
-  // Sets this for a zygote that could not clone a worker: whether it says that
-  // resources ran out.
+  // Notes whether a zygote that could not clone a worker said that resources
+  // ran out.
   void set_declined(bool declined) { declined_ = declined; }
 
  private:

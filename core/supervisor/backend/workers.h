@@ -145,8 +145,8 @@ class Workers {
   const bool keeps_spare_;
   records::KilledWorkers& killed_;
   const sandbox::TaskLimits& task_limits_;
-  // The time at which workers with more than their share of the tasks had
-  // ended.
+  // The latest time at which workers with more than their share of the tasks
+  // had ended; empty before the first such end.
   std::optional<std::chrono::steady_clock::time_point> made_room_;
   std::map<uint64_t, std::shared_ptr<Worker>> sessions_;
   uint32_t placing_ = 0;  // sessions that have no worker yet
