@@ -70,8 +70,8 @@ class BackendStart {
   // Returns whether the zygote loads a copy of the object, into which nobody
   // can write.
   bool runs_copy() const { return launched_copy_; }
-  // Returns whether the attempt has begun to count the devices. The object is
-  // loaded then, and a failure is the probe's.
+  // Returns whether a finished attempt got as far as the count of the devices.
+  // A failure of such an attempt is the probe's.
   bool probing() const { return probing_; }
   // The quarantine record because of which nothing was launched, if any.
   const std::optional<blame::QuarantineRecord>& quarantine() const {

@@ -49,8 +49,8 @@ class SessionBook {
     SessionOrigin origin;
     Time opened;
     uint64_t frames = 0;  // the stream's frames at the last TakeNewFrames()
-    // The time at which the end of its worker was reported. Nullopt before
-    // that, and again once another session serves the stream.
+    // The time at which the end of its worker was reported. Nullopt before that
+    // report, and after another session has taken over the stream.
     std::optional<Time> lost = std::nullopt;
     bool succeeded = false;  // true once another session serves the stream
   };

@@ -55,7 +55,8 @@ class FrameMatcher {
 
   // Takes the next frame that the application got.
   void Show(const ShownFrame& frame);
-  // Counts frames that the application got and could not send here.
+  // Counts frames that the application got, but whose hashes it could not send
+  // to bulkheadd.
   void NotSent(uint64_t frames) { not_compared_ += frames; }
   // Returns whether a frame waits for a picture of the shadow.
   bool wants_picture() const { return !waiting_.empty(); }

@@ -110,7 +110,7 @@ class ShadowDecoder {
   bool closed_ = false;  // the application has closed the stream
   kj::PromiseFulfillerPair<void> when_closed_ =
       kj::newPromiseAndFulfiller<void>();
-  kj::Own<kj::PromiseFulfiller<void>> more_;  // ends the last AwaitFrame()
+  kj::Own<kj::PromiseFulfiller<void>> more_;  // resolves AwaitFrame()
   std::unique_ptr<backend::WorkerTalk> talk_;
   worker_protocol::PictureShape shape_;
   uint32_t idle_replies_ = 0;  // replies since the last picture

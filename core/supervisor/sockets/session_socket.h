@@ -70,10 +70,10 @@ class SessionSocket {
   // Resolves with true once the process has ended, or with false after
   // `patience`.
   kj::Promise<bool> AwaitEnd(std::chrono::milliseconds patience);
-  // Does the same for a process that the kernel is ending already, which takes
-  // longer on an overloaded machine. So `patience` is the timeout of a
-  // StepDeadline, which is renewed whenever the process has fewer threads after
-  // a timeout than before.
+  // Does the same for a process that the kernel is ending already. On an
+  // overloaded machine that takes longer. So `patience` is the timeout of a
+  // StepDeadline, which is renewed as long as some thread has ended during each
+  // timeout.
   kj::Promise<bool> AwaitEndUnderWay(std::chrono::milliseconds patience);
 
  private:
@@ -86,8 +86,9 @@ class SessionSocket {
   // Resolves once the deadline has passed.
   kj::Promise<void> Lateness(
       std::shared_ptr<worker_protocol::StepDeadline> deadline);
-  // Resolves once the deadline has passed. Renews it as long as the process has
-  // fewer threads after a timeout than before it; `threads` is the number now.
+  // Resolves once the deadline has passed. Renews the deadline as long as some
+  // thread of the process has ended during each timeout. `threads` is the
+  // present number of threads.
   kj::Promise<void> Standstill(
       std::shared_ptr<worker_protocol::StepDeadline> deadline,
       std::chrono::milliseconds patience, uint64_t threads);
