@@ -43,8 +43,8 @@ class SessionWorkers {
   // this at index `end` of SessionEnds.
   Status Watch(uint64_t session, uint32_t end, int pidfd,
                std::shared_ptr<sockets::SessionSocket> socket);
-  // Notes that the answer sent last over `connection` says that `session` was
-  // opened. It is not known yet whether the application has read it.
+  // Notes that the answer which is now sent over `connection` says that
+  // `session` was opened. It is not known yet whether the application reads it.
   void NoteAnswer(const sockets::EventSocket& connection, uint64_t session,
                   uint32_t end) {
     unread_[&connection] = {.session = session, .end = end};

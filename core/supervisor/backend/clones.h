@@ -72,7 +72,8 @@ class Clones {
     ~Owner() = default;
   };
 
-  // References are borrowed; `tasks` must be destroyed before this object.
+  // References are borrowed; `tasks` must be destroyed before this object. See
+  // Incarnation about `expected` and `loading`.
   Clones(kj::UnixEventPort& port, ZygoteLink& zygote, ReaperLink& reaper,
          WatchedWorkers& workers, sandbox::ExpectedCalls& expected,
          const sandbox::LoadedMemory& loading, kj::TaskSet& tasks, Owner& owner)
@@ -119,7 +120,8 @@ class Clones {
     kj::Own<kj::PromiseFulfiller<Result<Worker>>> fulfiller;
     std::optional<pid_t> pid;  // empty until the zygote has named the worker
     sandbox::MemoryLimits memory;
-    // The descriptors that the worker gets, and the zygote must not have.
+    // The descriptors that the worker gets, and the zygote must not have. Empty
+    // if the zygote gets the worker's socket with the request.
     std::optional<sandbox::ExpectedCalls::WorkerDescriptors> descriptors;
     // The worker's own stderr; null if the worker writes to the zygote's.
     std::unique_ptr<records::LogTail> log;

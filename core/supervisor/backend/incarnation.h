@@ -103,9 +103,10 @@ class Incarnation final : private ReaperLink::Listener,
     return workers_.AwaitEnd(pid, timeout);
   }
   // Checks that every thread of the worker is locked down in stage 2 and that
-  // its memory is limited. Ends the worker if its lock-down is incomplete, and
-  // ends strangers where filters have no listener. After a success the worker
-  // is about to get media: all later output of the incarnation may contain it.
+  // its memory is limited. Ends the worker if its lock-down is incomplete.
+  // Where filters have no listener (Forbidden::kKill), ends strangers too.
+  // After a success the worker is about to get media: all later output of the
+  // incarnation may contain it.
   Status ConfirmWorker(const Worker& worker);
   // Returns whether the worker runs, as far as the reaper has reported.
   bool WorkerRuns(pid_t pid) const { return workers_.Runs(pid); }
