@@ -111,8 +111,8 @@ class Clones {
   // Returns whether the zygote has named the process as a worker that it was
   // asked for.
   bool Names(pid_t pid) { return PendingOf(pid) != nullptr; }
-  // Returns the time until which somebody waits for the zygote to name a
-  // worker; the present time if nobody does.
+  // Returns the latest time until which a caller waits for the zygote to name a
+  // worker; the present time if no caller waits.
   kj::TimePoint AwaitedUntil() const;
 
  private:

@@ -26,7 +26,7 @@ namespace bulkhead::backend {
 // object has that hash.
 using HashVerdicts = std::map<std::string, bool>;
 
-// The permissions of one backend, as far as its grants have been checked.
+// The permissions of one backend, divided by whether their grants were checked.
 struct Granting {
   // The permissions that count: asked for and granted.
   grants::Effective effective;

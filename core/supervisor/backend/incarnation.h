@@ -108,7 +108,7 @@ class Incarnation final : private ReaperLink::Listener,
   // After a success the worker is about to get media: all later output of the
   // incarnation may contain it.
   Status ConfirmWorker(const Worker& worker);
-  // Returns whether the worker runs, as far as the reaper has reported.
+  // Returns whether the worker runs, according to the reports of the reaper.
   bool WorkerRuns(pid_t pid) const { return workers_.Runs(pid); }
   void KillWorker(pid_t pid) { reaper_->Kill(pid); }
   // Ends the zygote. Sessions go on without the zygote. Operators get `reason`;
@@ -135,8 +135,8 @@ class Incarnation final : private ReaperLink::Listener,
   // vendor's object, so a missing listener proves that. Returns false where
   // filters have no listener, since nobody knows.
   bool before_loading() const { return zygote_.lacks_listener(); }
-  // Returns whether the reaper or the zygote wrote to the log that resources
-  // ran out, such as memory, before the zygote began to load the object.
+  // Returns whether the log says that resources, such as memory, ran out before
+  // the zygote began to load the object.
   bool RanOutBeforeLoading();
   bool reaper_alive() const { return reaper_->alive(); }
   pid_t reaper_pid() const { return reaper_->pid(); }

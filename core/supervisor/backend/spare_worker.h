@@ -41,8 +41,8 @@ class SpareWorker {
   explicit SpareWorker(Kill kill) : kill_(std::move(kill)) {}
   KJ_DISALLOW_COPY(SpareWorker);
 
-  // Has a spare cloned, unless there is one or one is being cloned. Clones no
-  // more after three spares were late with their lock-down.
+  // Has a spare cloned. Does nothing if a spare exists or is being cloned, or
+  // after three spares were late with their lock-down.
   void Prepare(const sandbox::MemoryAllowance& memory,
                std::shared_ptr<Incarnation> incarnation);
   // Returns the spare if it runs, is a clone of `incarnation` and has the same

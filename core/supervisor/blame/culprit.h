@@ -29,7 +29,7 @@ enum class Culprit : uint8_t {
 enum class HostObservation : uint8_t {
   kDied,            // the worker ended by itself or was killed by others
   kMissedDeadline,  // killed by the host: a step exceeded its deadline
-  kFoundStopped,    // late likewise, but another process had stopped it
+  kFoundStopped,    // also late, but another process had stopped the worker
   kBrokeProtocol,   // killed by the host: a message violated the protocol
 };
 

@@ -85,8 +85,8 @@ class CrashRecorder {
   // came too fast, how many records could not be written, and why the last of
   // these could not. Returns nullopt if all crashes have a record.
   std::optional<Diagnostic> problem() const;
-  // Adds Crash::outcome to record `crash`, unless it has one: "recovered" or
-  // the name of the Code that the application got.
+  // Sets Crash::outcome of record `crash`: "recovered" or the name of the Code
+  // that the application got. Does nothing if the record has an outcome.
   void SetOutcome(uint64_t crash, const std::string& outcome);
 
  private:

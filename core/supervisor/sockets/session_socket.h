@@ -20,8 +20,8 @@ namespace bulkhead::sockets {
 
 // The socket and the pidfd of one session's worker. bulkheadd holds them on
 // behalf of the application, so that the application needs no descriptor for a
-// worker. Passes the session's memory on to the worker, keeps the frame pool
-// for the next worker of the stream, reads the note that a crashing worker
+// worker. Passes the session's memory on to the worker, and keeps the frame
+// pool for the next worker of the stream. Reads the note that a crashing worker
 // sends, and learns when the worker has ended.
 //
 // Trust: the worker is hostile. At most one hello, which is validated, and one
