@@ -122,8 +122,7 @@ class BackendStart {
   // - none if the zygote declined or had not run any code of the vendor;
   // - kStart for any other failure.
   //
-  // If a zygote declined and cannot open its files, adds that as a likely
-  // reason.
+  // Adds a likely reason if a zygote declined and cannot open its files.
   Status BlamingZygote(Status status);
 
   const discovery::BackendCandidate& candidate_;
