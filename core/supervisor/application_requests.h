@@ -55,9 +55,9 @@ class ApplicationRequests {
                            ipc::ReceivedMessage message);
 
  private:
-  // Some requests make bulkheadd search directories, which may lie on a file
-  // server that is silent. Tests which of them answer (files/remote_places.h),
-  // and resolves once each has answered or its time is over.
+  // Finds out which of the directories that `request` makes bulkheadd search
+  // answer: they may lie on a silent file server (files/remote_places.h).
+  // Resolves once each has answered or its time is over.
   kj::Promise<void> AskPlacesFor(Request::Reader request);
   // Does the same as Answer(), without asking the directories first.
   kj::Promise<void> AnswerAtOnce(sockets::EventSocket& connection,

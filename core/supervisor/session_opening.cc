@@ -21,7 +21,7 @@ using Reply = schema::HostReply;
 
 // The number of descriptors that come with openSession.
 constexpr size_t kSessionDescriptors = 4;
-// The most refused positions of its input of which an opened session learns.
+// The most refused positions of the input that sessionStarted lists.
 constexpr size_t kMaxPoisoned = 32;
 
 // Adds the worker's device and backend to a failure to attach that does not

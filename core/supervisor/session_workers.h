@@ -43,16 +43,16 @@ class SessionWorkers {
   // this at index `end` of SessionEnds.
   Status Watch(uint64_t session, uint32_t end, int pidfd,
                std::shared_ptr<sockets::SessionSocket> socket);
-  // Notes that the answer sent last over `connection` says that `session` was
-  // opened. It is not known yet whether the application has read it.
+  // Notes that the answer which is now sent over `connection` says that
+  // `session` was opened. It is not known yet whether the application reads it.
   void NoteAnswer(const sockets::EventSocket& connection, uint64_t session,
                   uint32_t end) {
     unread_[&connection] = {.session = session, .end = end};
   }
-  // Call it when the connection brings a request or, with `closed`, ends. A
-  // request shows that the application has read the noted answer. If the
-  // connection ends without one, the session is closed, since the application
-  // may not know of it.
+  // Call it for each request that the connection brings, and with `closed` when
+  // the connection ends. A request shows that the application has read the
+  // noted answer. If the connection ends without a further request, closes the
+  // session, since the application may not know of it.
   void HearFrom(const sockets::EventSocket& connection, bool closed);
 
   // These three answer the requests attachPool, endWorker and sessionExit over

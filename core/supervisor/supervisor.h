@@ -30,8 +30,9 @@ namespace bulkhead::supervisor {
 //
 // One thread, one event loop. The thread never waits for a backend. It blocks
 // for some milliseconds while the sandbox is probed, while a backend is
-// launched, and while files are read; ending an incarnation can block it for up
-// to two seconds.
+// launched, and while files are read. At the end of bulkheadd it blocks for up
+// to two seconds until the reapers have ended, and up to one for each cgroup
+// (EndingReapers).
 class Supervisor : private kj::TaskSet::ErrorHandler {
  public:
   // `application` is the inherited socket to the application. `application_pid`

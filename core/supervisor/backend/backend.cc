@@ -21,7 +21,8 @@ Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
       lifecycle_(std::move(candidate), number, context, keeper),
       workers_(
           this->candidate().name(), context.worker_deadline,
-          // A spare is of no use to a zygote of one session or a shared worker.
+          // No session would take a spare: each has a zygote of its own, or all
+          // share one worker.
           StartsByExec(this->candidate()) || SharesWorker(this->candidate())
               ? Workers::Spare::kNone
               : Workers::Spare::kOne,

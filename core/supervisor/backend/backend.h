@@ -25,8 +25,8 @@ namespace bulkhead::backend {
 // One backend that discovery found, and its sessions. Lifecycle (lifecycle.h)
 // starts and stops the backend. This class places sessions in workers
 // (workers.h). ExitJudge (exit_judge.h) decides whose fault the end of a worker
-// was. Such an end changes the backend's state only when a limit of failures is
-// reached: the backend is quarantined then.
+// was. One such end does not change the backend's state. Once the ends reach a
+// limit of failures, the backend is quarantined.
 //
 // Held by BackendRoster. Bound to the event loop's thread. Trusts what the host
 // (the application's library) reports about sessions, but not what workers
@@ -124,7 +124,8 @@ class Backend {
     ++counts_.failed_failovers;
   }
   uint32_t failed_failovers() const { return failed_failovers_; }
-  // Counts a stream that was refused without a worker.
+  // Counts a stream that got no worker, since its input kills workers that open
+  // it.
   void CountRefusal() { ++counts_.refused_streams; }
   // Adds the counts of the open sessions to `counts` (session_book.h).
   void AddOpen(BackendCounts& counts) const {

@@ -20,7 +20,7 @@
 namespace bulkhead::backend {
 
 // Launches reapers and zygotes with the files and grants of one start of a
-// backend. The start has verified the files, and launches once. With
+// backend. BackendStart has verified the files, and launches once. With
 // start = "exec" (StartsByExec), each session launches once more with the same
 // files: the vendor's shared object stays open after its verification, and the
 // sandbox shows only the inodes that were examined before the first launch.
@@ -29,11 +29,11 @@ namespace bulkhead::backend {
 //   ASSIGN_OR_RETURN(auto incarnation, launch->Launch());
 //
 // SessionLaunches calls HasChanged() before and after the zygote loads the
-// object. The sandbox finds files by their paths: a file that was replaced
-// cannot be loaded, and a file that was written into is no longer verified.
+// object. This is necessary because the sandbox finds files by their paths. A
+// file that was replaced cannot be loaded, and a file that was written into no
+// longer has the verified contents.
 //
-// Shared by BackendStart and the launches for sessions. Bound to the event
-// loop's thread.
+// Shared by BackendStart and SessionLaunches. Bound to the event loop's thread.
 class BackendLaunch {
  public:
   // Opens and examines `files`, the files of the distribution

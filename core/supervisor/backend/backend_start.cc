@@ -239,6 +239,7 @@ Status BackendStart::Launch(discovery::OpenedBackend opened) {
 kj::Promise<Status> BackendStart::Probe() {
   return CountDevices(context_, candidate_, incarnation_)
       .then([this](DeviceCount count) -> Status {
+        // The zygote made no probe and did not say why.
         if (count.step == DeviceCount::Step::kCloning &&
             !incarnation_->declined()) {
           return BlamingZygote(std::move(count.status));

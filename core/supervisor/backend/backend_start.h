@@ -29,10 +29,11 @@ namespace bulkhead::backend {
 // One attempt to start a backend. Opens and verifies the vendor's shared object
 // and finds the other files of the backend (package_files.h). Launches a zygote
 // that loads the object, and has a worker, the probe, count the devices. Every
-// wait has a deadline, and every message from the two is validated.
+// wait has a deadline, and every message from the zygote and the probe is
+// validated.
 //
-// Owned by Incarnations, which keeps the last attempt and makes a new one
-// for each start. Bound to the event loop's thread.
+// Owned by Incarnations, which makes a new object for each start and keeps the
+// last. Bound to the event loop's thread.
 class BackendStart {
  public:
   // `candidate` and `context` are borrowed. `number` is unique among the
@@ -62,15 +63,15 @@ class BackendStart {
   // Returns the launch that each session repeats if the backend has
   // start = "exec". Returns null for other backends and before the launch.
   const std::shared_ptr<const BackendLaunch>& launch() const { return launch_; }
-  // Returns the culprit of a failed attempt. Empty if the backend or the
-  // machine said why the backend cannot be started, or if none of the backend's
-  // code ran. Nobody is punished for these failures.
+  // Returns the culprit of a failed attempt. Nobody is punished for a failure
+  // without a culprit: the backend itself said why it cannot be started, the
+  // machine is the reason, or none of the backend's code ran.
   std::optional<blame::Culprit> culprit() const { return culprit_; }
   // Returns whether the zygote loads a copy of the object, into which nobody
   // can write.
   bool runs_copy() const { return launched_copy_; }
-  // Returns whether the object was loaded, so that a failure belongs to the
-  // worker that counts the devices.
+  // Returns whether a finished attempt got as far as the count of the devices.
+  // A failure of such an attempt is the probe's.
   bool probing() const { return probing_; }
   // The quarantine record because of which nothing was launched, if any.
   const std::optional<blame::QuarantineRecord>& quarantine() const {
@@ -95,9 +96,9 @@ class BackendStart {
   // Checks that the object has the hash in RECORD or, if RECORD has no hash,
   // that the file has settled.
   kj::Promise<Status> VerifyComplete(int object);
-  // Copies a vendor's object if the sandbox can show a copy (tier full), sealed
-  // so that nobody can change it. Then checks that the copy, or without one the
-  // object, has the hash in RECORD, if there is one.
+  // If the sandbox can show a copy (tier full), copies a vendor's object to a
+  // sealed memfd, which nobody can change. Then checks the file that will be
+  // loaded, copy or object, against the hash in RECORD, if there is one.
   kj::Promise<Status> VerifyCopy(int object);
   // Returns the descriptor of the copy, or `object` if there is none.
   int Loaded(int object) const {
@@ -116,10 +117,12 @@ class BackendStart {
   kj::Promise<Status> Probe();
   // Notes the culprit of the failure `status` and returns `status`.
   Status Blaming(blame::Culprit culprit, Status status);
-  // Returns the failure `status` of the zygote and notes its culprit: nobody if
-  // the zygote was lost or resources ran out, otherwise the start. Notes no
-  // culprit if the zygote declined or had not run any code of the vendor. If a
-  // zygote declined and cannot open its files, adds that as a likely reason.
+  // Returns the failure `status` of the zygote and notes its culprit:
+  // - kNobody if the zygote was lost or resources ran out;
+  // - none if the zygote declined or had not run any code of the vendor;
+  // - kStart for any other failure.
+  //
+  // Adds a likely reason if a zygote declined and cannot open its files.
   Status BlamingZygote(Status status);
 
   const discovery::BackendCandidate& candidate_;

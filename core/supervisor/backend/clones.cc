@@ -35,8 +35,8 @@ bool IsClosedByPeer(int socket) {
   return ::poll(&closed, 1, 0) > 0;
 }
 
-// Returns the answer to callers whose zygote has closed its socket, which is
-// all that is known until the reaper reports how the zygote ended, or
+// Returns the answer to callers while only the closed socket shows that the
+// zygote has died. Later the reaper reports how it ended, or
 // ReaperLink::kPatience is over.
 Status ZygoteDied() {
   return Status(Code::kBackendLost, "the backend's zygote died");
@@ -117,7 +117,7 @@ Result<Clones::Worker> Clones::GiveUp(uint64_t ticket, milliseconds timeout) {
   const bool named = late && late.mapped().pid;
   if (!named && !zygote_.alive()) return ZygoteDied();
   // A process that does not answer would fail every later session too, so it is
-  // ended, and the session tries again with its successor.
+  // ended, and the session tries again with a new process.
   const std::string why =
       Unanswered(named ? "reaper" : "zygote",
                  named ? reaper_.pid() : zygote_.pid(), timeout);

@@ -54,8 +54,9 @@ class Clones {
   // waits for it. A zygote that is late with a spare is not ended, and is asked
   // for the next clone as usual.
   static constexpr std::chrono::hours kNobodyWaits{24 * 365};
-  // The time within which the zygote must clone a spare. The spare then has the
-  // same time to lock itself down. A clone takes 2 ms, more on a busy machine.
+  // The time that the zygote has to clone a spare. A zygote that is late is
+  // stopped (SIGSTOP) if a worker has media. The cloned spare has the same time
+  // to lock itself down. A clone takes 2 ms, more on a busy machine.
   static constexpr kj::Duration kTimeForSpare = 1 * kj::SECONDS;
 
   class Owner {
@@ -71,7 +72,8 @@ class Clones {
     ~Owner() = default;
   };
 
-  // References are borrowed; `tasks` must be destroyed before this object.
+  // References are borrowed; `tasks` must be destroyed before this object. See
+  // Incarnation about `expected` and `loading`.
   Clones(kj::UnixEventPort& port, ZygoteLink& zygote, ReaperLink& reaper,
          WatchedWorkers& workers, sandbox::ExpectedCalls& expected,
          const sandbox::LoadedMemory& loading, kj::TaskSet& tasks, Owner& owner)
@@ -109,8 +111,8 @@ class Clones {
   // Returns whether the zygote has named the process as a worker that it was
   // asked for.
   bool Names(pid_t pid) { return PendingOf(pid) != nullptr; }
-  // Returns the time until which somebody waits for the zygote to name a
-  // worker; the present time if nobody does.
+  // Returns the latest time until which a caller waits for the zygote to name a
+  // worker; the present time if no caller waits.
   kj::TimePoint AwaitedUntil() const;
 
  private:
@@ -118,7 +120,8 @@ class Clones {
     kj::Own<kj::PromiseFulfiller<Result<Worker>>> fulfiller;
     std::optional<pid_t> pid;  // empty until the zygote has named the worker
     sandbox::MemoryLimits memory;
-    // The descriptors that the worker gets, and the zygote must not have.
+    // The descriptors that the worker gets, and the zygote must not have. Empty
+    // if the zygote gets the worker's socket with the request.
     std::optional<sandbox::ExpectedCalls::WorkerDescriptors> descriptors;
     // The worker's own stderr; null if the worker writes to the zygote's.
     std::unique_ptr<records::LogTail> log;

@@ -32,8 +32,8 @@ class DecodingCheck {
     // If the check passed without decoding anything: the reason, for people.
     // Empty if something was decoded.
     std::string unchecked = {};
-    // False if no process was started. Then the installed files may not be the
-    // files that the serving incarnation has loaded.
+    // False if no process was started. The installed files may be gone then,
+    // and only the serving incarnation still has them loaded.
     bool launched = true;
   };
 

@@ -23,7 +23,8 @@ struct DeviceCount {
   // The culprit of a failure; empty if the worker itself said why it cannot
   // count the devices.
   std::optional<blame::Culprit> culprit = std::nullopt;
-  // The step that was reached. A failure before kCounting is not the worker's.
+  // The step that was reached. A failure before kCounting is not the worker's
+  // fault.
   enum class Step { kPreparing, kCloning, kCounting };
   Step step = Step::kCounting;
 };

@@ -35,8 +35,9 @@ struct DescribedDevice {
   DeviceCapabilities capabilities;
 };
 
-// The devices of one backend. Until the probe has counted them, they are the
-// names that the manifest reserves. Owned by Incarnations. Not thread-safe.
+// The devices of one backend. Before the probe has counted them, Describe()
+// lists the names that the manifest reserves. Owned by Incarnations. Not
+// thread-safe.
 class Devices {
  public:
   // `candidate` must outlive this object.

@@ -20,9 +20,9 @@ namespace bulkhead::backend {
 //     reapers.Add(std::move(cgroup));  // the reaper has ended
 //
 // - A reaper that has not ended after kPatience gets a SIGKILL.
-// - If it has not ended after kPatience once more, whoever inherits bulkheadd's
-//   children has to reap it.
-// - Then its cgroup is removed, if it has one (not null). If that fails for
+// - If it has not ended after another kPatience, it is left to the process that
+//   inherits bulkheadd's children.
+// - Last, its cgroup is removed; `cgroup` may be null. If that fails for
 //   kPatience, the next bulkheadd removes the cgroup.
 //
 // Only the destructor blocks, at the end of bulkheadd: at most 2 * kPatience
@@ -38,7 +38,7 @@ class EndingReapers : private kj::TaskSet::ErrorHandler {
   KJ_DISALLOW_COPY(EndingReapers);
 
   // Takes over a reaper that was asked to end, and its cgroup. `pidfd` is
-  // borrowed for the call.
+  // duplicated.
   void Add(int pidfd, std::unique_ptr<sandbox::Cgroup> cgroup);
   // Takes over the cgroup of a reaper that has ended.
   void Add(std::unique_ptr<sandbox::Cgroup> cgroup);

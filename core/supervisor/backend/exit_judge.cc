@@ -61,8 +61,8 @@ kj::Promise<blame::ProcessExit> ExitJudge::Investigate(
 kj::Promise<blame::ProcessExit> ExitJudge::CheckDevice(
     const ReportedExit& reported, blame::ProcessExit exit) {
   const records::SessionBook::Session* session = book_.Find(reported.id);
-  // A check starts the backend once more, so it is made only where it decides:
-  // if the device would be to blame once it is found lost.
+  // A check starts the backend once more. So it is made only if its result
+  // matters: if a lost device would be the culprit.
   blame::ProcessExit if_lost = exit;
   if_lost.device_found_lost = true;
   if (!session ||

@@ -23,9 +23,8 @@ namespace bulkhead::backend {
 // Judges how the workers of one backend's sessions ended: has Blame (blame.h)
 // name the culprit of each end, records the crash, and has Blame count it.
 //
-// Before that, two things are found out that the process alone does not show:
-// whether the tasks of the backend are used up, and whether the session's
-// device is lost.
+// First finds out two things that the wait status does not show: whether the
+// tasks of the backend are used up, and whether the session's device is lost.
 //
 // Owned by Backend. Bound to the event loop's thread. Trusts the reaper and the
 // reports of the host (the application's library), but not what the worker
@@ -72,8 +71,8 @@ class ExitJudge {
   uint32_t worker_ends() const { return worker_ends_; }
 
  private:
-  // Adds to `exit` what the process alone does not show: whether the tasks of
-  // the backend are used up, and whether the session's device is lost.
+  // Adds to `exit` two facts that the wait status does not show: whether the
+  // tasks of the backend are used up, and whether the session's device is lost.
   kj::Promise<blame::ProcessExit> Investigate(const ReportedExit& reported,
                                               blame::ProcessExit exit);
   // Finds out whether the session's device is lost, and adds that to `exit`.

@@ -76,7 +76,7 @@ Granting GrantTo(const BackendCandidate& candidate,
   Permissions perhaps;
   for (const Grant& grant : grants.grants) {
     if (grant.backend != candidate.name()) continue;
-    // Such a grant allows a name, and has no permission.
+    // Such a grant allows the use of a reserved name, and gives no permission.
     if (grant.reserved_name && grant.permissions.empty()) continue;
     switch (Judge(grant, candidate, verdicts)) {
       case Verdict::kCounts:

@@ -18,15 +18,15 @@ namespace bulkhead::backend {
 //
 // A grant may name the hash of one shared object, and then counts for that
 // object alone. If RECORD (the distribution's list of its files) has a hash of
-// the same algorithm, the two hashes are compared: every start compares
-// RECORD's hash with the file anyway. If not, the file itself must be hashed.
-// That takes time, and is done when the backend is started.
+// the same algorithm, the two hashes are compared. That is enough, since every
+// start compares RECORD's hash with the file. Without such a hash, the start
+// hashes the file itself, which takes time.
 
 // Maps each granted hash that was compared with the object to true if the
 // object has that hash.
 using HashVerdicts = std::map<std::string, bool>;
 
-// The permissions of one backend, as far as its grants have been checked.
+// The permissions of one backend, divided by whether their grants were checked.
 struct Granting {
   // The permissions that count: asked for and granted.
   grants::Effective effective;

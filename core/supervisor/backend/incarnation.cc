@@ -182,9 +182,10 @@ void Incarnation::EndStrangers() {
     }
     strangers.push_back(std::move(pidfd));
   }
-  // Among the strangers are clones that were approved and not named yet, which
-  // may live. But once the zygote is stopped, it was late with their names.
-  // Then they are ended too: they could watch the workers that have media.
+  // Clones that were approved but are not named yet are among the strangers.
+  // They may live while the zygote runs. A stopped zygote was late with their
+  // names. Then they are ended too, since they could watch the workers that
+  // have media.
   const size_t unnamed =
       zygote_.alive() ? expected_calls_.clones_under_way() : 0;
   const size_t may_live = zygote_.stopped() ? 0 : unnamed;

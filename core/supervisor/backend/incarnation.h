@@ -49,8 +49,8 @@ namespace bulkhead::backend {
 //
 // Shared by Incarnations and the sessions whose workers were cloned from its
 // zygote. Bound to the event loop's thread. The destructor has the reaper end
-// all processes of the incarnation and itself, and does not wait for that:
-// EndingReapers does.
+// all processes of the incarnation, then itself. EndingReapers waits for that;
+// the destructor does not.
 class Incarnation final : private ReaperLink::Listener,
                           private ZygoteLink::Listener,
                           private Clones::Owner,
@@ -103,11 +103,12 @@ class Incarnation final : private ReaperLink::Listener,
     return workers_.AwaitEnd(pid, timeout);
   }
   // Checks that every thread of the worker is locked down in stage 2 and that
-  // its memory is limited. Ends the worker if its lock-down is incomplete, and
-  // ends strangers where filters have no listener. After a success the worker
-  // is about to get media: all later output of the incarnation may contain it.
+  // its memory is limited. Ends the worker if its lock-down is incomplete.
+  // Where filters have no listener (Forbidden::kKill), ends strangers too.
+  // After a success the worker is about to get media: all later output of the
+  // incarnation may contain it.
   Status ConfirmWorker(const Worker& worker);
-  // Returns whether the worker runs, as far as the reaper has reported.
+  // Returns whether the worker runs, according to the reports of the reaper.
   bool WorkerRuns(pid_t pid) const { return workers_.Runs(pid); }
   void KillWorker(pid_t pid) { reaper_->Kill(pid); }
   // Ends the zygote. Sessions go on without the zygote. Operators get `reason`;
@@ -129,13 +130,13 @@ class Incarnation final : private ReaperLink::Listener,
   bool zygote_lost() const { return zygote_.lost(); }
   // Returns whether the zygote itself said why it cannot be used.
   bool declined() const { return zygote_.declined(); }
-  // Returns true if the zygote has certainly not begun to load the vendor's
-  // object, so only Bulkhead's own code has run: it has yet to hand over the
-  // listener of its filter (zygote_link.h). Returns false where filters have no
-  // listener, since nobody knows.
+  // Returns true if only Bulkhead's own code has run in the zygote. The zygote
+  // hands over the listener of its filter (zygote_link.h) before it loads the
+  // vendor's object, so a missing listener proves that. Returns false where
+  // filters have no listener, since nobody knows.
   bool before_loading() const { return zygote_.lacks_listener(); }
-  // Returns whether the reaper or the zygote wrote to the log that resources
-  // ran out, such as memory, before the zygote began to load the object.
+  // Returns whether the log says that resources, such as memory, ran out before
+  // the zygote began to load the object.
   bool RanOutBeforeLoading();
   bool reaper_alive() const { return reaper_->alive(); }
   pid_t reaper_pid() const { return reaper_->pid(); }
@@ -153,7 +154,7 @@ class Incarnation final : private ReaperLink::Listener,
   // Returns how the zygote ended, as the reaper reported it, with the zygote's
   // own claim about a crash.
   ExitReport zygote_report() const { return zygote_.report(); }
-  // The number of this incarnation of its backend, from 1 on; 0 while it
+  // The number of this incarnation: 1 for the first of its backend. 0 while it
   // starts.
   uint32_t life() const { return life_; }
   void set_life(uint32_t life) { life_ = life; }

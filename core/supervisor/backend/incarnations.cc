@@ -103,9 +103,9 @@ Granting Incarnations::Granted() const {
 }
 
 bool Incarnations::RunsOnItsFile() const {
-  // A copy keeps its pages whatever happens to the file, and the inode of that
-  // file may have been given to another file. A dead zygote reports its own
-  // end.
+  // A zygote that runs a copy does not depend on the installed file, whose
+  // inode may belong to another file by now. OnZygoteGone() handles a dead
+  // zygote.
   return !(start_ && start_->runs_copy()) && current_ &&
          current_->zygote_alive();
 }

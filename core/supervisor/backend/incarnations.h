@@ -98,7 +98,8 @@ class Incarnations {
   }
   // The number of incarnations so far.
   uint32_t lives() const { return lives_; }
-  // The value of TaskLimits::Refusals() when the last start began.
+  // The value of TaskLimits::Refusals(), a count of tasks that the kernel
+  // refused, when the last start began.
   uint64_t refused_tasks() const { return refused_tasks_; }
   // Returns whether grants or installed libraries have changed since the last
   // start. A backend that lacked one of them may start now.
@@ -123,9 +124,9 @@ class Incarnations {
   // `start` was the last start when that launch began.
   kj::Promise<ForOne> JudgeLaunch(const BackendStart& start,
                                   SessionLaunches::Outcome outcome);
-  // Asks the owner for a successor, since the files have changed. Always fails:
-  // after a success with kBackendLost, so that the session tries again and
-  // finds the successor.
+  // Asks the owner for a successor, since the files have changed. Always fails.
+  // If the successor serves, the code is kBackendLost, so that the session
+  // tries again and finds the successor.
   kj::Promise<ForOne> AwaitSuccessor();
   // Counts a failed load for a session as a failed start of the backend.
   // Returns the answer to the session.

@@ -80,8 +80,8 @@ kj::Promise<Status> Lifecycle::Execute(Action action,
     case Action::kQuarantine:
       refusal_.IsQuarantined(cause);
       incarnations_.Stop(cause.code, "it was quarantined");
-      // Bulkhead's own backends are everybody's last resort: a later process
-      // tries them again.
+      // Bulkhead's own backends are the last resort, so their quarantine has no
+      // record: a later bulkheadd tries them again.
       if (!candidate_.built_in) {
         blame_.RecordQuarantine(cause.code, cause.text);
       }

@@ -32,8 +32,8 @@ namespace bulkhead::backend {
 // the devices. A zygote that ended is replaced when the next session needs it.
 // The table of states.h decides which action follows an event. This class
 // executes the action, mostly through Incarnations. Blame decides whose fault a
-// failure was, and when the backend is quarantined. Trials check for Blame what
-// the backend decodes.
+// failure was, and when the backend is quarantined. When Blame puts the backend
+// on trial, Trials has it decode known clips.
 //
 // Owned by Backend. Bound to the event loop's thread. Trusts discovery and the
 // reaper.
@@ -68,7 +68,7 @@ class Lifecycle : private BackendMachine::Effects,
   kj::Promise<Status> Enable();
   kj::Promise<Status> Reload();
 
-  // Notes that the installed files are not the discovered ones any more.
+  // Notes that the installed files differ from those that discovery found.
   // Returns whether this backend drains now and another one takes its place.
   bool FilesChanged();
   // Notes that the changed files are complete.

@@ -73,7 +73,8 @@ void Readiness::Check(int pidfd, bool lacks_listener) {
   tasks_.add(HoldFiles(pidfd).then([this, pidfd](Status held) {
     if (result_) return;
     // A process that is ending has no mappings any more. Its end is reported
-    // anyway. kBackendUnavailable: it maps files that cannot be held.
+    // anyway. kBackendUnavailable means that the zygote maps files that cannot
+    // be held; that counts as declined.
     if (!held.ok() && IsEnding(pidfd)) return;
     declined_ = held.code() == Code::kBackendUnavailable;
     if (!held.ok()) return Refuse(std::move(held), "its files were not held");

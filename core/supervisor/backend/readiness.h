@@ -38,8 +38,9 @@ class Readiness {
   bool said_ready() const { return said_ready_; }
   // Returns whether the decision was made.
   bool known() const { return result_.has_value(); }
-  // Decides that the zygote cannot be used because of `why`, unless the
-  // decision was made before. `declined`: true if the zygote gave the reason.
+  // Decides that the zygote cannot be used because of `why`. Does nothing if
+  // the decision was made before. `declined`: true if the zygote gave the
+  // reason.
   void Fail(Status why, bool declined = false);
   // Begins the check if the zygote has said that it is ready and its process is
   // known. `pidfd` is -1 while the process is unknown; a valid one must stay
@@ -50,8 +51,8 @@ class Readiness {
   // Returns whether the zygote itself said why it cannot be used, or asked for
   // more than it was granted.
   bool declined() const { return declined_; }
-  // Sets this for a zygote that could not clone a worker: whether it says that
-  // resources ran out.
+  // Notes whether a zygote that could not clone a worker said that resources
+  // ran out.
   void set_declined(bool declined) { declined_ = declined; }
 
  private:
@@ -59,8 +60,8 @@ class Readiness {
   void Resolve(Status status);
   // Decides that the zygote cannot be used, and ends it for `reason`.
   void Refuse(Status status, std::string reason);
-  // Holds in memory the parts of files that the zygote maps, unless it has
-  // devices or bulkheadd cannot look into its memory.
+  // Holds in memory the parts of files that the zygote maps. Does nothing if it
+  // has devices or bulkheadd cannot read its memory.
   kj::Promise<Status> HoldFiles(int pidfd);
   // Holds the parts that HoldFiles() has listed, step by step.
   kj::Promise<Status> HoldRemaining();

@@ -24,8 +24,8 @@ namespace bulkhead::backend {
 // and reports their ends. It is trusted, but others may kill or stop it.
 //
 // Owned by Incarnation. Bound to the event loop's thread. The destructor has
-// the reaper end all processes of the incarnation and itself, and does not wait
-// for that: EndingReapers does.
+// the reaper end all processes of the incarnation, then itself. EndingReapers
+// waits for that; the destructor does not.
 class ReaperLink {
  public:
   // The pause between two attempts to send a message or a descriptor. Other
@@ -40,7 +40,8 @@ class ReaperLink {
    public:
     // The reaper has started the zygote.
     virtual void OnStarted(pid_t zygote, ipc::UniqueFd pidfd) = 0;
-    // Answers to Watch(): the pidfd, or that it is no child of the reaper.
+    // Answers to Watch(): the pidfd, or that the process is no child of the
+    // reaper.
     virtual void OnWatched(pid_t pid, ipc::UniqueFd pidfd) = 0;
     virtual void OnRefused(pid_t pid) = 0;
     // The pidfd of process `pid` could not be sent, since other programs have

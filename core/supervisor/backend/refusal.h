@@ -29,6 +29,7 @@ class Refusal {
   void Forget() { reason_.clear(); }
   // Sets a reason that does not change the answer.
   void Explain(std::string reason) { reason_ = std::move(reason); }
+  // Set the answer and the reason for the state that the name says.
   void BacksOff(const BackendCause& cause);
   void IsQuarantined(const BackendCause& cause);
   void IsDisabled();

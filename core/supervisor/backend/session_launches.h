@@ -17,10 +17,10 @@
 namespace bulkhead::backend {
 
 // Launches a reaper and a zygote of its own for each session of a backend with
-// start = "exec". The zygote loads the vendor's shared object anew, is
-// cloned once, for the session's worker, and ends with the session. So nothing
-// that an earlier session, or the zygote that counted the devices, did in
-// memory can reach a later session: each has an address space layout, a
+// start = "exec". The zygote loads the vendor's shared object anew, is cloned
+// once, for the session's worker, and ends with the session. So no change in
+// memory can reach a later session, whether an earlier session or the zygote
+// that counted the devices made it. Each session has an address space layout, a
 // sandbox, a log and, where there are cgroups, a cgroup of its own.
 //
 // A load costs as much as a start of the backend. So at most kMaxAtOnce loads
@@ -63,8 +63,8 @@ class SessionLaunches : private kj::TaskSet::ErrorHandler {
   void KillZygotes(Code code, const std::string& reason);
 
  private:
-  // The permission to load; there are kMaxAtOnce. Its destructor passes it to
-  // the next session that waits.
+  // The permission to load, of which kMaxAtOnce exist. The destructor passes
+  // the permission to the next session that waits.
   class Turn {
    public:
     explicit Turn(SessionLaunches& launches) : launches_(launches) {}

@@ -34,8 +34,8 @@ struct ServingWorker {
 // bulkheadd sends each session's socket over a socket that it shares with the
 // worker (descriptor passing). So the zygote never holds a session's socket.
 //
-// Owned by Workers. Bound to the event loop's thread. The worker is hostile:
-// nothing here waits for it to take a session.
+// Owned by Workers. Bound to the event loop's thread. The worker is hostile: no
+// function waits until it has taken a session.
 class SharedWorker {
  public:
   using Outcome = Result<std::shared_ptr<ServingWorker>>;

@@ -20,8 +20,9 @@ namespace bulkhead::backend {
 // is cloned once a session has got its worker, locks itself down, and waits for
 // the first message on its socket. It has nothing of any session. A session
 // with another allowance of memory, or of a later incarnation, does not take
-// it. If the spare ends before a session has taken it, nobody is blamed: the
-// next session has another worker cloned, and learns why if that fails too.
+// it. If the spare ends before a session has taken it, nobody is blamed. The
+// next session then has a worker cloned, and gets the reason if that clone
+// fails.
 //
 // Owned by Workers. Bound to the event loop's thread. A spare is as hostile as
 // any worker.
@@ -40,12 +41,12 @@ class SpareWorker {
   explicit SpareWorker(Kill kill) : kill_(std::move(kill)) {}
   KJ_DISALLOW_COPY(SpareWorker);
 
-  // Has a spare cloned, unless there is one or one is being cloned. Clones no
-  // more after three spares were late with their lock-down.
+  // Has a spare cloned. Does nothing if a spare exists or is being cloned, or
+  // after three spares were late with their lock-down.
   void Prepare(const sandbox::MemoryAllowance& memory,
                std::shared_ptr<Incarnation> incarnation);
-  // Returns the spare if it suits, and nothing otherwise. A spare that does not
-  // suit is ended.
+  // Returns the spare if it runs, is a clone of `incarnation` and has the same
+  // `memory`. Ends any other spare, and returns nothing.
   std::optional<Worker> Take(const sandbox::MemoryAllowance& memory,
                              const std::shared_ptr<Incarnation>& incarnation);
 

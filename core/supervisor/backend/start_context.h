@@ -42,7 +42,7 @@ struct StartContext {
   std::chrono::milliseconds start_deadline;   // backend_start
   std::chrono::milliseconds worker_deadline;  // worker_start
   uint32_t attempts_per_position;  // BlameLimits::attempts_per_position
-  uint32_t failures_per_backend;   // that lead to quarantine
+  uint32_t failures_per_backend;   // failures that lead to quarantine
   sandbox::Tier tier;
   bool own_uid;  // true if each backend can run under a uid of its own
   sandbox::Reach reach() const {

@@ -20,8 +20,8 @@ namespace bulkhead::backend {
 //
 //     max(usable / max(workers, 2), kLeastShare, 2 * processors)
 //
-// where the last two are what an honest decoder needs. So if there are too many
-// honest workers, none is ended.
+// The last two arguments are the tasks that an honest decoder needs. So honest
+// workers are not ended, even if there are too many.
 class TaskShares {
  public:
   // The number of tasks that must be left. A decoder starts at most 64 threads

@@ -81,7 +81,8 @@ class Trials : public blame::BlameSubject {
   // Has a fresh incarnation decode on `device`, or on the first device if
   // `device` is empty.
   kj::Promise<Status> CheckAfresh(const std::string& device);
-  // Returns the status of a check. If nothing was decoded, tells the owner why.
+  // Returns the status of a check. If nothing was decoded, gives the owner the
+  // reason.
   Status Explain(DecodingCheck::Outcome checked);
 
   // The latest check whether a device is lost.

@@ -17,7 +17,8 @@ namespace bulkhead::backend {
 
 // Decides on the system calls of one backend that the kernel holds until
 // bulkheadd answers (seccomp notifications). Kills each process that makes a
-// forbidden call. Keeps the call until the reaper reports the process's end.
+// forbidden call. Keeps the call until Take() is called, after the reaper has
+// reported the end. Owned by ZygoteLink.
 //
 // Bound to the event loop's thread. The promise of Serve() must be destroyed
 // before this object.

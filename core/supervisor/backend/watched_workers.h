@@ -35,7 +35,7 @@ class WatchedWorkers {
   // number of callers may wait for one worker.
   kj::Promise<blame::ProcessExit> AwaitEnd(pid_t pid,
                                            std::chrono::milliseconds timeout);
-  // Returns whether the worker runs, as far as the reaper has reported.
+  // Returns whether the worker runs, according to the reports of the reaper.
   bool Runs(pid_t pid) const;
   // Returns null if the worker has no log of its own or is forgotten.
   records::LogTail* LogOf(pid_t pid) const;

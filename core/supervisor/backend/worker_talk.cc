@@ -145,7 +145,7 @@ kj::Promise<Status> WorkerTalk::WhenLate(milliseconds limit) {
                       }))
       .then([began, limit] {
         const Status late(Code::kDeadlineExceeded, "it took too long");
-        // Only waits for a processor delay this call by so much.
+        // Only waits for a processor extend the deadline by so much.
         const bool waited =
             std::chrono::steady_clock::now() - began > limit + limit / 2;
         return waited ? NotToBlame(late) : late;

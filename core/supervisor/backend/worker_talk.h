@@ -30,7 +30,7 @@ namespace bulkhead::backend {
 //     talk.Begin(media, {}, limit)
 //         .then([&](Status) { return talk.Request(words, fill); })
 //         .then([&](Status) { return talk.AwaitReply(take); })
-//         .exclusiveJoin(talk.WhenDead());      // from Begin() on
+//         .exclusiveJoin(talk.WhenDead());      // called after Begin()
 //
 // Trust: the worker is hostile. Each reply is copied out before `take` sees it;
 // a breach of the framing is kBackendMisbehaved. Only the clone has a deadline
@@ -81,8 +81,8 @@ class WorkerTalk {
   // Resolves with how the worker died. `claim` is what the worker said of its
   // crash.
   kj::Promise<Status> AwaitDeath(CrashClaim claim);
-  // Resolves once `deadline` is over and the waits for a processor do not
-  // extend it any more.
+  // Resolves once `deadline` is over, with its extensions for waits for a
+  // processor.
   kj::Promise<void> Lateness(
       std::shared_ptr<worker_protocol::StepDeadline> deadline);
   Status Attach(const ipc::UniqueFd& media);

@@ -154,6 +154,7 @@ kj::Promise<bool> Workers::MakeRoomFor(uint64_t id) {
     const auto found = sessions_.find(id);
     if (tasks != Tasks::kFreed || found == sessions_.end()) return false;
     Worker& worker = *found->second;
+    // The end of this worker would end its other sessions too.
     if (worker.served > 1) return worker.took_all_tasks;
     worker.lacked_tasks = !worker.took_all_tasks;
     worker.incarnation->KillWorker(worker.process.pid);

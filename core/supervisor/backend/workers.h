@@ -79,7 +79,7 @@ class Workers {
   KJ_DISALLOW_COPY(Workers);
 
   // Has a worker of `incarnation` serve session `id`. A worker that serves one
-  // session may use `memory` beyond the zygote's.
+  // session may use `memory` in addition to the zygote's memory.
   kj::Promise<Result<Placed>> Serve(uint64_t id, Placing placing,
                                     const sandbox::MemoryAllowance& memory,
                                     std::shared_ptr<Incarnation> incarnation);
@@ -100,7 +100,7 @@ class Workers {
   enum class Tasks {
     kEnough,  // the workers have not used up their tasks
     kUsedUp,  // the tasks are used up, but no worker has more than its share
-    kFreed,   // workers with more than their share were ended, now or just ago
+    kFreed,   // workers over their share were ended now or a moment ago
   };
   // Ends workers that have more than their share of the tasks, if the workers
   // together have used up theirs (TaskShares), and waits for their ends. The
@@ -145,8 +145,8 @@ class Workers {
   const bool keeps_spare_;
   records::KilledWorkers& killed_;
   const sandbox::TaskLimits& task_limits_;
-  // The time at which workers with more than their share of the tasks had
-  // ended.
+  // The latest time at which workers with more than their share of the tasks
+  // had ended; empty before the first such end.
   std::optional<std::chrono::steady_clock::time_point> made_room_;
   std::map<uint64_t, std::shared_ptr<Worker>> sessions_;
   uint32_t placing_ = 0;  // sessions that have no worker yet

@@ -131,8 +131,9 @@ Status ZygoteLink::OnFailed(schema::Failure::Reader failed_untrusted) {
   if (readiness_.known() || readiness_.said_ready()) {
     return Misbehaved("said twice whether it is ready");
   }
-  // Before the zygote hands over its listener, it runs only our own code. That
-  // is believed: for lack of resources, it could not send the listener.
+  // Before the zygote hands over its listener, it runs only Bulkhead's own
+  // code. So its claim is believed: it lacked the resources to send the
+  // listener.
   readiness_.Fail(
       Status(lacks_listener() && failed_untrusted.getCode() ==
                                      schema::ErrorCode::RESOURCE_EXHAUSTED

@@ -32,8 +32,8 @@ namespace bulkhead::backend {
 // end: what it says, whether it can be used, and how it ended.
 //
 // When the zygote says that it is ready, it has run vendor code. So it is not
-// trusted, and is checked at that point (readiness.h). Each of its messages
-// must be in turn; a message out of turn ends the zygote. With
+// trusted, and is checked at that point (readiness.h). Its messages must come
+// in the order of the protocol; any other message ends the zygote. With
 // Forbidden::kNotify, the first message hands over the listener of its seccomp
 // filter: the descriptor on which the kernel asks bulkheadd about system calls.
 //
@@ -160,7 +160,7 @@ class ZygoteLink {
   std::optional<CrashClaim> claim_;
   std::optional<ExitReport> exit_;
   std::string end_;  // the end in words; empty while the zygote lives
-  std::optional<Code> killed_for_;  // set by Kill()
+  std::optional<Code> killed_for_;  // the code that Kill() got
   kj::PromiseFulfillerPair<void> going_ = kj::newPromiseAndFulfiller<void>();
   kj::ForkedPromise<void> gone_ = going_.promise.fork();
 };

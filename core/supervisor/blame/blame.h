@@ -148,7 +148,7 @@ class Blame {
   std::chrono::nanoseconds BackoffLeft() const;
 
   // Keeps a record of the quarantine that outlives bulkheadd. Does nothing if
-  // the quarantine has a record.
+  // the quarantine has a record already.
   void RecordQuarantine(Code code, const std::string& why);
   // Notes that the quarantine follows from an existing record.
   void AdoptRecord() { recorded_ = true; }
@@ -171,7 +171,7 @@ class Blame {
   // Tries the backend since workers died of several inputs: checks it twice,
   // and convicts it if both checks fail.
   void BeginTrial();
-  // Completes the record by the hash of the object and writes it.
+  // Adds the hash of the object to the record, and writes the record.
   kj::Promise<void> WriteRecord(QuarantineRecord record);
 
   BlameSubject& subject_;

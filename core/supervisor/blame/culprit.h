@@ -29,7 +29,7 @@ enum class Culprit : uint8_t {
 enum class HostObservation : uint8_t {
   kDied,            // the worker ended by itself or was killed by others
   kMissedDeadline,  // killed by the host: a step exceeded its deadline
-  kFoundStopped,    // the same, while another process had stopped the worker
+  kFoundStopped,    // also late, but another process had stopped the worker
   kBrokeProtocol,   // killed by the host: a message violated the protocol
 };
 
@@ -43,8 +43,9 @@ bool SaysDeviceLost(const ProcessExit& exit);
 // 1. kInput: bulkheadd ended a worker of one session with media, since it had
 //    more than its share of the backend's tasks.
 // 2. kNobody: the worker ended by a SIGKILL that Bulkhead did not send, in an
-//    unknown way, or with its zygote; or it had served several sessions. These
-//    are replayed in workers of their own, so the guilty input kills only one.
+//    unknown way, or with its zygote; or it had served several sessions. Those
+//    sessions are replayed in workers of their own, so the guilty input kills
+//    only its own worker.
 // 3. kNobody: the worker ended or was late while the backend's tasks were used
 //    up; or another process had stopped it; or, with media, another program
 //    sent it a signal that no fault raises (SIGTERM).
@@ -56,10 +57,11 @@ bool SaysDeviceLost(const ProcessExit& exit);
 // 6. The worker said through the C ABI that its device is lost, and ended:
 //    - kDevice: device nodes were granted, and processes without media found
 //      the device lost as well.
-//    - kInput: they did not find it lost. A file may make the worker say so, or
-//      make the device fail for this worker alone.
-//    - kBreach: they did not, and other sessions lost the device at the same
-//      time; or no device nodes were granted.
+//    - kInput: device nodes were granted, and only this session lost the
+//      device. A file may make the worker say so, or make the device fail for
+//      this worker alone.
+//    - kBreach: in all other cases. Either no device nodes were granted, or
+//      other sessions lost the device at the same time.
 // 7. kBreach: the worker said through the C ABI that the backend failed.
 // 8. kInput: any other end, and a missed deadline.
 //

@@ -21,8 +21,8 @@ namespace bulkhead::blame {
 // frame from it. A frame of another input proves nothing: one file may make the
 // device fail each time, and the others not.
 //
-// Bounded: a device has at most kMaxInputs inputs. If more inputs have lost it,
-// only time ends its wait, not frames.
+// Bounded: a device has at most kMaxInputs inputs. If more inputs have lost the
+// device, frames do not forgive its losses any more: only time ends the wait.
 //
 // Times are monotonic. Not thread-safe.
 class DeviceLosses {

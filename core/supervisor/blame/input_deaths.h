@@ -22,8 +22,8 @@ namespace bulkhead::blame {
 // frame delivered at the position acquits the input. Owned by Blame, so the
 // counts end with the backend (when its files change) or by Forget().
 //
-// An input is a key that the host (the application's library) derives from the
-// identity of the file and the options that may matter for a crash.
+// An input is a key. The host (the application's library) derives the key from
+// the identity of the file and the options that may matter for a crash.
 //
 // Bounded: keeps the kMaxPositions entries with the latest deaths. Times are
 // monotonic. Not thread-safe.

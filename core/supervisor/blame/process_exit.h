@@ -42,7 +42,7 @@ struct ProcessExit {
   // True if the worker said before it ended that its backend failed.
   bool says_backend_failed = false;
   // True if bulkheadd ended the worker because it had more than its share of
-  // the backend's tasks, and others had none.
+  // the backend's tasks (processes and threads), and others lacked tasks.
   bool took_all_tasks = false;
   // True if the backend's tasks were used up when this end was judged.
   bool lacked_tasks = false;

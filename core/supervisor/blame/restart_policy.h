@@ -70,8 +70,8 @@ class RestartPolicy {
   bool backs_off(Time now) const { return now < retry_at_; }
   // Returns when the backoff ends; Time::min() if there was none.
   Time retry_at() const { return retry_at_; }
-  // Returns the number of failures of `culprit` within FailureLimit::within
-  // before its last failure, this one included.
+  // Returns how many failures of `culprit` lie in the period of the length
+  // FailureLimit::within that ends with its last failure.
   uint32_t failures(Culprit culprit) const;
 
  private:
@@ -81,8 +81,8 @@ class RestartPolicy {
     bool Count(const FailureLimit& limit, Time now);
   };
 
-  // Forgets all failures if the backend was ready for RestartLimits::healthy
-  // before this one.
+  // Forgets all earlier failures if the backend was ready for
+  // RestartLimits::healthy before the failure at `now`.
   void ForgiveIfHealthy(Time now);
   void BackOff(Time now);
   const FailureLimit& LimitOf(Culprit culprit) const;

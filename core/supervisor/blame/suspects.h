@@ -34,7 +34,7 @@ class Suspects {
   // Clears all suspicion, since a frame was delivered or an operator restarted
   // the backend.
   void Acquit();
-  // Ends the trial; `works` says whether the backend decoded the clip. The
+  // Ends the trial; `works` says whether the backend decoded the clips. The
   // result does not count if Acquit() was called during the trial.
   void Judge(bool works);
   bool convicted() const { return convicted_; }

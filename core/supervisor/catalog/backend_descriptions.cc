@@ -91,8 +91,8 @@ void Describe(const backend::Backend& backend, const std::string& notice,
   FillTexts(granted, out.initGranted(static_cast<unsigned>(granted.size())));
 }
 
-// Returns all problems, except with the grants of one backend: those are added
-// where the backend is described.
+// Returns all problems, except those with the grants of one backend, which
+// Describe() adds.
 Diagnostics Problems(const Catalog& catalog,
                      const backend::StartContext& context) {
   Diagnostics found = catalog.discovery().diagnostics;

@@ -36,7 +36,7 @@ struct ReloadAttempt {
 // sessions, and ends with its last one.
 //
 // Each search (plugin_search.h) finds candidates, which are distributions on
-// disk. Update() brings the list into their order:
+// disk. Update() brings the list into the order of the candidates:
 // - A backend that does not run is replaced by one from the new files.
 // - A backend that runs keeps its place, even if its files were removed.
 //
@@ -91,8 +91,8 @@ class BackendRoster {
  private:
   // Keeps a backend that lost its place until its last session has ended.
   void Drain(BackendPointer old);
-  // Returns a number for a new backend. If possible, its uid outside the
-  // sandbox (sandbox::OutsideId), which depends on the number, then differs
+  // Returns a number for a new backend. The backend's uid outside the sandbox
+  // (sandbox::OutsideId) follows from the number. If possible, that uid differs
   // from the uids of all living backends.
   unsigned FreeNumber();
 

@@ -31,9 +31,9 @@ namespace bulkhead::catalog {
 // about to be started, a device is not found, or the backends are listed.
 //
 // A request for a device of Bulkhead's own backends does not wait until other
-// vendors' directories are read. Those are first read when another device is
-// requested, the backends are listed, or one is loaded. With autoload off they
-// are not read at all.
+// vendors' directories are read. The other directories are first read when
+// another device is requested, the backends are listed, or a backend is loaded
+// explicitly. With autoload off they are not read at all.
 //
 // When the files of a backend change:
 // - A backend that does not run is replaced at once by one from the new files.

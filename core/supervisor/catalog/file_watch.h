@@ -38,7 +38,7 @@ class FileWatch {
 
   // Watches exactly these directories from now on.
   void Watch(const std::set<std::string>& directories);
-  // Resolves after a change. Call it once at a time.
+  // Resolves after a change. Call it again only after it has resolved.
   kj::Promise<void> WhenChanged();
   const std::optional<Diagnostic>& problem() const { return problem_; }
 

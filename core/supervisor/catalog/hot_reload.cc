@@ -39,7 +39,8 @@ kj::Promise<Status> HotReload::ReplaceUnlessTried(unsigned number) {
   BackendRoster::Entry* entry = roster_.InPlace(number);
   if (entry == nullptr) return Status();
   const std::string failure = NoticeOf(*entry->backend);
-  // Otherwise every session would start the same broken files once more.
+  // Without this check, every session would start the same broken files once
+  // more.
   if (!failure.empty() && !entry->attempt.successor) {
     return Status(
         Code::kBackendUnavailable,

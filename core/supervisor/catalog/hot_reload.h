@@ -32,8 +32,8 @@ class HotReload {
   // Does the same, but fails at once if the installed files were tried before
   // and failed. Resolves with OK if the backend was replaced meanwhile.
   kj::Promise<Status> ReplaceUnlessTried(unsigned number);
-  // Reports to each backend whose files changed that these have settled. The
-  // backend then asks for a successor.
+  // Reports to each backend whose files changed that the files have settled.
+  // The backend then asks for a successor.
   void ReplaceChanged();
   // Returns whether the backend starts or is ready, its files changed, and the
   // installed files were not tried yet.

@@ -23,8 +23,9 @@ class OperatorCommands {
   OperatorCommands(Catalog& catalog, const backend::StartContext& context)
       : catalog_(catalog), context_(context) {}
 
-  // Executes the command on the backend called `name`, after a search. Resolves
-  // with the outcome; a command that starts the backend waits for the start.
+  // Executes the command on the backend called `name`, after a search of the
+  // plugin path. Resolves with the outcome; a command that starts the backend
+  // waits for the start.
   kj::Promise<Status> Execute(const std::string& name, Action action);
 
  private:

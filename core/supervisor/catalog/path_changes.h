@@ -22,8 +22,8 @@ namespace bulkhead::catalog {
 // Bound to the event loop's thread.
 class PathChanges {
  public:
-  // The functions that are called for changes. A round is one wait for
-  // kSettlingTime, followed by `ask`, `look` and `looked`.
+  // The functions that are called for changes. A round begins with a change,
+  // waits until the files settle, and then calls `ask`, `look` and `looked`.
   struct Listener {
     // Called at once, at each change.
     std::function<void()> changed;
@@ -55,7 +55,8 @@ class PathChanges {
   bool settling() const { return settling_; }
 
  private:
-  // Waits until nothing changes, or no round is left, and calls the listener.
+  // Waits for kSettlingTime, up to `rounds_left` more times if files changed
+  // meanwhile. Then calls the listener.
   kj::Promise<void> Settle(unsigned rounds_left);
 
   kj::Timer& timer_;

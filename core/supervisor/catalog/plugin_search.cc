@@ -127,6 +127,7 @@ discovery::Discovery PluginSearch::Search(Reach reach) {
 
 bool PluginSearch::IsOwn(const DeviceName& device) const {
   const auto& grants = context_.grants.Latest().grants;
+  // With such a grant, a vendor's backend may have a reserved name.
   const bool taken =
       std::any_of(grants.begin(), grants.end(),
                   [](const auto& grant) { return grant.reserved_name; });

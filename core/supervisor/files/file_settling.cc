@@ -33,12 +33,16 @@ bool IsOld(const struct stat& state) {
          kSettlingTime;
 }
 
+// Asks for a read lease, which the kernel refuses with EAGAIN if somebody has
+// the file open for writing.
 bool IsOpenForWriting(int object) {
   if (::fcntl(object, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN;
   ::fcntl(object, F_SETLEASE, F_UNLCK);
   return false;
 }
 
+// Does the same as AwaitSettled(), but waits at least once for kSettlingTime.
+// `before` is the present state of the file.
 kj::Promise<Status> Watch(kj::Timer& timer, int object, struct stat before,
                           milliseconds patience) {
   return timer.afterDelay(kSettlingTime.count() * kj::MILLISECONDS)

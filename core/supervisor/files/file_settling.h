@@ -22,9 +22,9 @@ inline constexpr std::chrono::milliseconds kSettlingTime{500};
 // To learn whether somebody has the file open for writing, the function asks
 // for a read lease: the kernel refuses the lease if somebody has. Where the
 // kernel gives no leases (files of other users, network file systems), only the
-// time decides: a writer who pauses for longer is not noticed. Then only a hash
-// in RECORD (the distribution's list of its files), if there is one, shows that
-// the file is not complete (object_verification.h).
+// time decides: a writer who pauses for longer than kSettlingTime is not
+// noticed. Then only a hash in RECORD (the distribution's list of its files),
+// if there is one, shows that the file is not complete (object_verification.h).
 //
 // `object` is borrowed until the promise resolves. The process must ignore
 // SIGIO, which the kernel sends when somebody opens the leased file.

@@ -58,8 +58,8 @@ class ClipSequence {
   size_t decoded_ = 0;
 };
 
-// Judges a start that failed. `of_device` is true if the check is whether a
-// device is lost.
+// Judges a start that failed. `of_device` is true if the check is to find out
+// whether a device is lost.
 Status JudgeStart(const backend::BackendStart& start, const Status& failure,
                   bool of_device) {
   // A start that fails before the devices are counted proves nothing here: the
@@ -67,7 +67,7 @@ Status JudgeStart(const backend::BackendStart& start, const Status& failure,
   const ExitReport* const end = failure.exit_report();
   const bool late = end != nullptr && end->kind == ExitReport::Kind::kDeadline;
   // Without a culprit, the worker that counts devices itself said that there is
-  // none.
+  // no device.
   const bool fails =
       start.culprit() ? *start.culprit() != blame::Culprit::kNobody : of_device;
   if (start.probing() && !late && fails) return failure;

@@ -26,8 +26,9 @@ namespace bulkhead::health {
 //
 // A file may have taken over a worker, and through it other processes of the
 // incarnation. So a backend on trial is started once more: nothing that those
-// processes have done reaches the checked ones. These have tasks of their own
-// and, in tier full, a limit of tasks of their own.
+// processes have done reaches the checked ones. The checked processes have
+// their own tasks (processes and threads) and, in tier full, their own limit of
+// tasks.
 //
 // Owned by StartServices. Without state.
 class HealthCheck final : public backend::DecodingCheck {

@@ -13,7 +13,7 @@ namespace bulkhead::health {
 // are expected. bulkheadd never parses the media: a worker of the backend does.
 struct KnownClip {
   std::string title;      // for people
-  std::string file_name;  // the worker chooses a demuxer by it
+  std::string file_name;  // the worker chooses a demuxer by this name
   std::string media;      // the bytes of the file
   // For each picture, from the first on, the correct MD5s of its RGB24 pixels.
   // Empty for the built-in sound.

@@ -240,7 +240,8 @@ void CrashRecorder::SetOutcome(uint64_t crash, const std::string& outcome) {
   if (open_.erase(crash) == 0) return;
   // Fails if somebody has removed the record, which is their right.
   (void)store_.SetOutcome(crash, CleanText(outcome, kMaxWords));
-  // The storm may be over, so that no further record would have the number.
+  // After the storm there may be no further record that could contain the
+  // number.
   AddUnrecorded();
 }
 

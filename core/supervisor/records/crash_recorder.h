@@ -85,8 +85,8 @@ class CrashRecorder {
   // came too fast, how many records could not be written, and why the last of
   // these could not. Returns nullopt if all crashes have a record.
   std::optional<Diagnostic> problem() const;
-  // Adds Crash::outcome to record `crash`, unless it has one: "recovered" or
-  // the name of the Code that the application got.
+  // Sets Crash::outcome of record `crash`: "recovered" or the name of the Code
+  // that the application got. Does nothing if the record has an outcome.
   void SetOutcome(uint64_t crash, const std::string& outcome);
 
  private:
@@ -104,8 +104,8 @@ class CrashRecorder {
   uint64_t latest_ = 0;      // the number of the latest record; 0 if none
   std::set<uint64_t> open_;  // the records without an outcome
   const std::string directory_;
-  uint64_t skipped_ = 0;  // not recorded, since there were too many
-  uint64_t lost_ = 0;     // not recorded, since it could not be written
+  uint64_t skipped_ = 0;  // crashes not recorded, since there were too many
+  uint64_t lost_ = 0;     // crashes whose record could not be written
   Status last_loss_;  // why the last record that was lost could not be written
   std::string unseen_;  // why the latest crash has no record; empty if it has
 };

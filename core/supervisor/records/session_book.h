@@ -48,9 +48,9 @@ class SessionBook {
     std::string device;  // canonical: "openreg:1"
     SessionOrigin origin;
     Time opened;
-    uint64_t frames = 0;  // the stream's frames at the last TakeNewFrames()
-    // The time at which the end of its worker was reported. Nullopt before
-    // that, and again once another session serves the stream.
+    uint64_t frames = 0;  // the stream's frames that are counted already
+    // The time at which the end of its worker was reported. Nullopt before that
+    // report, and after another session has taken over the stream.
     std::optional<Time> lost = std::nullopt;
     bool succeeded = false;  // true once another session serves the stream
   };
@@ -74,8 +74,8 @@ class SessionBook {
   // to the text.
   void NoteWorkerEnd(uint64_t id, const ExitReport& report,
                      const std::string& more, Time now);
-  // Adds to `counts` the frames and the time of the open sessions, as far as
-  // the backend's own counts lack them.
+  // Adds to `counts` the frames and the time of the open sessions that the
+  // backend's own counts do not contain yet.
   void AddOpen(BackendCounts& counts, Time now) const;
 
  private:

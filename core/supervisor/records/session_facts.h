@@ -11,8 +11,9 @@
 
 namespace bulkhead::records {
 
-// The facts of a crash record about the session whose worker ended. The host
-// (the application's library) knows them, bulkheadd does not.
+// The facts of a crash record about the session whose worker ended; Crash
+// explains them. The host (the application's library) knows them, bulkheadd
+// does not.
 struct SessionFacts {
   CrashClaim claim;  // the worker's last message, which may be a lie
   std::string device;

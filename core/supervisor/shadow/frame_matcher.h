@@ -25,9 +25,9 @@ struct ShadowPicture {
   uint64_t hash = 0;
 };
 
-// Compares the frames of a stream that the application got with the pictures
-// of the shadow, which is a second device that decodes the same stream from the
-// beginning, in order. Either side may be ahead of the other.
+// Compares the frames of a stream that the application got with the pictures of
+// the shadow. The shadow is a second device that decodes the same stream from
+// the beginning, in order. Either side may be ahead of the other.
 //
 // A frame and a picture are paired by timestamp, or by number where timestamps
 // are missing or do not ascend. A frame that only one side has is a difference
@@ -55,7 +55,8 @@ class FrameMatcher {
 
   // Takes the next frame that the application got.
   void Show(const ShownFrame& frame);
-  // Counts frames that the application got and could not send here.
+  // Counts frames that the application got, but whose hashes it could not send
+  // to bulkheadd.
   void NotSent(uint64_t frames) { not_compared_ += frames; }
   // Returns whether a frame waits for a picture of the shadow.
   bool wants_picture() const { return !waiting_.empty(); }
@@ -80,7 +81,7 @@ class FrameMatcher {
  private:
   enum class Place { kBefore, kSame, kAfter, kUnknown };
 
-  // Compares the waiting frames as far as the pictures reach.
+  // Compares waiting frames until one needs a picture that has not come yet.
   void Match();
   // Returns whether picture_ lies before or after the frame in the stream, or
   // is its counterpart. kUnknown: neither timestamp nor number says it.

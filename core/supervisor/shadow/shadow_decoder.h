@@ -80,10 +80,12 @@ class ShadowDecoder {
   void StopComparing();
   // Receives the application's frames until it closes the socket.
   kj::Promise<void> TakeFrames();
-  // The steps of the worker; each one begins the next. Start() starts it,
-  // Open() opens the media and attaches a pool, Play() begins to decode, and
-  // Compare() takes pictures until the application has closed the stream or
-  // nothing can be compared any more.
+  // The steps of the worker; each one begins the next.
+  // - Start() clones the worker.
+  // - Open() opens the media and attaches a pool.
+  // - Play() begins to decode.
+  // - Compare() takes pictures until the application has closed the stream, or
+  //   nothing can be compared any more.
   kj::Promise<Status> Start(const std::shared_ptr<backend::Backend>& backend,
                             const DeviceName& device);
   kj::Promise<Status> Open(uint32_t device);
@@ -110,7 +112,7 @@ class ShadowDecoder {
   bool closed_ = false;  // the application has closed the stream
   kj::PromiseFulfillerPair<void> when_closed_ =
       kj::newPromiseAndFulfiller<void>();
-  kj::Own<kj::PromiseFulfiller<void>> more_;  // ends the last AwaitFrame()
+  kj::Own<kj::PromiseFulfiller<void>> more_;  // resolves AwaitFrame()
   std::unique_ptr<backend::WorkerTalk> talk_;
   worker_protocol::PictureShape shape_;
   uint32_t idle_replies_ = 0;  // replies since the last picture

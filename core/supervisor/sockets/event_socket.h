@@ -37,7 +37,7 @@ class EventSocket {
   // Sends the message at once, or fails if the socket is full or closed.
   ipc::Expected<void> Send(capnp::MessageBuilder& message,
                            std::span<const int> descriptors = {});
-  // Closes the direction to the peer; the peer can go on sending.
+  // Closes the direction to the peer (half-close); the peer can go on sending.
   void EndSending();
   // Shuts the connection down for both sides.
   void Shutdown();

@@ -24,7 +24,8 @@ void Send(EventSocket& connection, capnp::MessageBuilder& message,
           std::span<const int> descriptors = {});
 // Answers with a failure.
 void Fail(EventSocket& connection, const Status& status);
-// Answers `configured` if `status` is OK, otherwise the failure.
+// Answers `configured`, a reply without contents, if `status` is OK. Answers
+// the failure if it is not.
 void Acknowledge(EventSocket& connection, const Status& status);
 
 }  // namespace bulkhead::sockets

@@ -20,8 +20,8 @@ namespace bulkhead::sockets {
 
 // The socket and the pidfd of one session's worker. bulkheadd holds them on
 // behalf of the application, so that the application needs no descriptor for a
-// worker. Passes the session's memory on to the worker, keeps the frame pool
-// for the next worker of the stream, reads the note that a crashing worker
+// worker. Passes the session's memory on to the worker, and keeps the frame
+// pool for the next worker of the stream. Reads the note that a crashing worker
 // sends, and learns when the worker has ended.
 //
 // Trust: the worker is hostile. At most one hello, which is validated, and one
@@ -70,10 +70,10 @@ class SessionSocket {
   // Resolves with true once the process has ended, or with false after
   // `patience`.
   kj::Promise<bool> AwaitEnd(std::chrono::milliseconds patience);
-  // Does the same for a process that the kernel is ending already, which takes
-  // longer on an overloaded machine. So `patience` is the timeout of a
-  // StepDeadline, which is renewed whenever the process has fewer threads after
-  // a timeout than before.
+  // Does the same for a process that the kernel is ending already. On an
+  // overloaded machine that takes longer. So `patience` is the timeout of a
+  // StepDeadline, which is renewed as long as some thread has ended during each
+  // timeout.
   kj::Promise<bool> AwaitEndUnderWay(std::chrono::milliseconds patience);
 
  private:
@@ -86,8 +86,9 @@ class SessionSocket {
   // Resolves once the deadline has passed.
   kj::Promise<void> Lateness(
       std::shared_ptr<worker_protocol::StepDeadline> deadline);
-  // Resolves once the deadline has passed. Renews it as long as the process has
-  // fewer threads after a timeout than before it; `threads` is the number now.
+  // Resolves once the deadline has passed. Renews the deadline as long as some
+  // thread of the process has ended during each timeout. `threads` is the
+  // present number of threads.
   kj::Promise<void> Standstill(
       std::shared_ptr<worker_protocol::StepDeadline> deadline,
       std::chrono::milliseconds patience, uint64_t threads);
