@@ -21,6 +21,7 @@ struct Outcome {
   // The number of frames in the video stream, including damaged ones. Unknown
   // (nullopt) if the stream was neither indexed nor decoded to its end.
   std::optional<uint64_t> frame_count = {};
+  // As in VideoMetadata.
   std::optional<uint64_t> frame_count_from_header = {};
   std::vector<DamagedRange> damage = {};             // Of video.
   std::vector<DamagedSamples> damaged_samples = {};  // Of audio.
