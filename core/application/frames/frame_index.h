@@ -26,8 +26,8 @@ namespace bulkhead::frames {
 // asked for, but never where memory is read. Value type.
 class FrameIndex {
  public:
-  // The frames at which decoding may begin and still give the same pictures as
-  // decoding from the beginning.
+  // Says at which frames decoding may begin. The pictures from there on are the
+  // same as when decoding from the beginning.
   enum class Access {
     kChecked,    // points of access that a scan found (ipc::IndexEntry::check)
     kKeyframes,  // all keyframes, because the maker of the index promises this

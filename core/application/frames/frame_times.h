@@ -24,8 +24,8 @@ namespace bulkhead::frames {
 // base if that is less, so it never reaches another frame.
 //
 // The stream ends at the largest `timestamp + duration` of its frames. If the
-// last frame states no duration, the duration of the frame before it is used,
-// or, for a single frame, 1 / (average frame rate). All times are in seconds.
+// last frame states no duration, it lasts as long as the frame before it is
+// shown; a single frame, 1 / (average frame rate). All times are in seconds.
 //
 // Value type; the index must outlive the object.
 class FrameTimes {
