@@ -14,7 +14,8 @@ namespace bulkhead {
 // without decoding. In the result the clips follow each other, with
 // frames_per_clip entries each. With a `seed`, the clips begin at random
 // positions; with nullopt, at regular positions. Errors:
-// - kInvalidArgument, kOutOfRange: the stream cannot satisfy the request
+// - kInvalidArgument: a count or distance is not positive, or a range is empty
+// - kOutOfRange: the stream does not have the requested frames
 // - kResourceExhausted: the request is too large
 
 // Returns the indices of the frames, for a stream of `frame_count` frames.
@@ -22,9 +23,8 @@ Result<std::vector<int64_t>> PlanClips(const IndexClips& request,
                                        uint64_t frame_count,
                                        std::optional<uint64_t> seed);
 
-// Returns the times, in seconds, of the frames. `played` is the time from the
-// begin to the end of the stream, `average_rate` its frames per second (0:
-// unknown).
+// Returns the times, in seconds, of the frames. `played` is the begin and the
+// end of the stream, `average_rate` its frames per second (0: unknown).
 // `between_starts` is the time, in seconds, between the starts of clips at
 // regular positions; clips at random positions ignore it.
 Result<std::vector<double>> PlanClips(const TimeClips& request,
