@@ -33,7 +33,8 @@ struct FoundFrame {
 //
 // Damage and notes go into the log only if a pass from the beginning meets
 // them. After a seek, the seek itself may be their cause. The finder never
-// seeks to an entry that has logged damage between it and the wanted frame.
+// seeks to an entry (a frame at which decoding may begin) if there is logged
+// damage between the entry and the wanted frame.
 //
 // A worker has one play at a time (VideoLink::Play). The finder continues its
 // own play, or begins a new one if another object has begun one since. Errors
@@ -92,10 +93,11 @@ class FrameFinder {
   Status Start(worker_link::VideoLink& video, uint64_t i, bool from_beginning);
   Result<Found> FindByCounting(worker_link::VideoLink& video, uint64_t i);
   // Finds the first sound frame after `i`. Returns damage if there is none, or
-  // if the frame `before` is at least as near to `i`.
+  // if the frame `before` is as near to `i` or nearer.
   Result<Found> FindLater(worker_link::VideoLink& video, uint64_t i,
                           std::optional<uint64_t> before);
-  // Returns the last frame before `i` that is not known to be damaged.
+  // Returns the last frame before `i` that is known to be sound; for an index
+  // without timestamps, the last frame before `i` that exists.
   std::optional<uint64_t> Before(uint64_t i) const;
   // Returns the time between two frames, in units of the time base.
   uint64_t Distance(uint64_t a, uint64_t b) const;
