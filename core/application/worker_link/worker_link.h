@@ -61,7 +61,7 @@ class WorkerLink {
       supervisor_link::SessionRequest request, const MediaInput& input,
       std::shared_ptr<supervisor_link::CancelSignal> cancel);
   // Calls End(), and closes the session itself if End() did not. Does nothing
-  // in a fork() of the application.
+  // in a forked child of the application.
   ~WorkerLink();
   WorkerLink(const WorkerLink&) = delete;
   WorkerLink& operator=(const WorkerLink&) = delete;
@@ -98,8 +98,8 @@ class WorkerLink {
   Status AttachPool(std::shared_ptr<worker_protocol::FramePool> pool);
   // Returns the memory that the session shares with the worker.
   worker_protocol::WorkerChannel& channel() { return *channel_; }
-  // The next two functions call the functions of WorkerProcess with the same
-  // names.
+  // FailureOf() and Misbehaved() call the functions of WorkerProcess with the
+  // same names.
   Status FailureOf(ipc::schema::Failed::Reader failed_untrusted) {
     return process_.FailureOf(failed_untrusted);
   }
