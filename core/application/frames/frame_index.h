@@ -29,7 +29,7 @@ class FrameIndex {
   // Says at which frames decoding may begin. The pictures from there on are the
   // same as when decoding from the beginning.
   enum class Access {
-    kChecked,    // points of access that a scan found (ipc::IndexEntry::check)
+    kChecked,    // random access points that a scan found (IndexEntry::check)
     kKeyframes,  // all keyframes, because the maker of the index promises this
   };
 
