@@ -26,8 +26,8 @@ struct DeviceChoice {
   std::string input_key;   // InputKey() of the input and the options
   Crash::Request request;  // only the options; a death sets the other members
   // Checks whether the device decodes the stream, before its first worker is
-  // started (SessionRequest::vet). Adds the devices that do to errors. May be
-  // null.
+  // started (SessionRequest::vet). Adds to errors the devices that decode it.
+  // May be null.
   std::shared_ptr<const DeviceVetting> vetting;
 };
 
@@ -53,10 +53,10 @@ class CurrentWorker {
     // same as the one that an earlier worker opened.
     virtual Result<bool> OpenOn(worker_link::WorkerLink& link,
                                 uint32_t incarnation) = 0;
-    // Called before the link, and with it the worker's play, is destroyed. If
-    // `kept`, the worker is known to have ended and bulkheadd keeps the
-    // descriptor of its memory, so the next worker can get that memory. If not,
-    // the memory must not be given to another worker.
+    // Called before the link is destroyed; the worker's play (request for
+    // frames) ends with it. If `kept`, the worker is known to have ended and
+    // bulkheadd keeps the descriptor of its memory, so the next worker can get
+    // that memory. If not, the memory must not be given to another worker.
     virtual void WorkerLost(bool kept) = 0;
     // Called when the session moves to the device on_failure, to which all
     // later workers belong.

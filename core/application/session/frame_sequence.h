@@ -32,8 +32,8 @@ namespace bulkhead::session {
 //   exactly, its timestamps repeat, or libavformat knows its durations only
 //   after a seek. From the beginning, the frames match unless the file has
 //   changed.
-// - Timestamps start again after the record. A play that skips all timestamps
-//   up to the end of the record would also skip new frames.
+// - Timestamps start again after the record. A play (request for frames) that
+//   skips all timestamps up to the end of the record would skip new frames too.
 //
 // A worker of another device (failover.h) may make other pictures. Its first
 // play compares more frames than usual, since it tests a decoder and not a
