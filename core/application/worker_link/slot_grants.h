@@ -8,11 +8,11 @@
 
 namespace bulkhead::worker_link {
 
-// Grants of the slots of a link's pool. The worker may write into a granted
-// slot until it publishes a picture or samples there. Then the slot belongs to
-// the application until the frame is released. The ledger of the pool records
-// who holds which slot. The pool grows when the worker and the application need
-// more slots than there are.
+// Functions that grant slots of a link's pool to the worker. It may write into
+// a granted slot until it publishes a picture or samples there. Then the slot
+// belongs to the application until the frame is released. The ledger of the
+// pool records who holds which slot. The pool grows when the worker and the
+// application need more slots than there are.
 //
 // A worker that does not empty its ring of grants, so that a grant fails, is
 // killed. Threads, trust and failure are as in WorkerLink.
