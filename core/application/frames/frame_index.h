@@ -74,7 +74,7 @@ class FrameIndex {
   uint64_t max_frames_;
   Access access_;
   std::vector<ipc::IndexEntry> entries_;
-  // Ascending indices of entries_; access_points_ are for IsEntry().
+  // Ascending indices of entries_; access_points_: where IsEntry() is true.
   std::vector<uint32_t> keyframes_;
   std::vector<uint32_t> access_points_;
   bool timestamped_ = true;
