@@ -67,7 +67,7 @@ class CurrentWorker {
   };
 
   // `input` and `client` must outlive the object. `counter` is the index of the
-  // session's counter (SessionCounting::Lease::place()).
+  // counters by which operators see the session (SessionCounting::Lease).
   CurrentWorker(std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
                 const worker_link::MediaInput& input, DeviceChoice choice,
                 const Limits& limits,

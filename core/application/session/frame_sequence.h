@@ -37,7 +37,7 @@ namespace bulkhead::session {
 //
 // A worker of another device (failover.h) may make other pictures. Its first
 // play compares more frames than usual, since it tests a decoder and not a
-// file. Even if they differ, the sequence continues: at the point of access
+// file. Even if frames differ, the sequence continues: at the point of access
 // before the next frame, or by counting where timestamps give no order. The
 // fingerprints of recorded frames are then no longer compared.
 //

@@ -62,7 +62,8 @@ class Witness {
   // the kept frames again and compares them, once. After an error, the next
   // call compares again.
   Result<FrameFinder::Found> FindCompared(const Find& find, uint64_t index);
-  // Takes a frame that the call has found, with a worker of `backend`.
+  // Takes a frame that the call has found with a worker of `backend`. Passes it
+  // to the shadow, too.
   void Found(const FoundFrame& frame, const std::string& backend);
   // Ends the call successfully, and keeps the frames of Found(). If a call does
   // not get here, the next Begin() forgets them.
@@ -88,11 +89,11 @@ class Witness {
   void Replayed(bool same, uint64_t pictures);
   // Returns whether Next() continues although recorded frames differ.
   bool goes_on_uncompared() const { return uncompared_ > oldest_; }
-  // Takes a frame of Next(), with its number and the backend of its worker.
+  // Passes a frame of Next() to the shadow. `backend` is that of its worker.
   void Show(const worker_link::PublishedFrame& frame, uint64_t number,
             const std::string& backend);
-  // Takes the end of the stream, which Next() has reached after `frames`
-  // frames.
+  // Reports the end of the stream to the shadow. Next() has reached it after
+  // `frames` frames.
   void Ended(uint64_t frames);
 
  private:
