@@ -23,8 +23,8 @@ Result<std::vector<int64_t>> PlanClips(const IndexClips& request,
                                        uint64_t frame_count,
                                        std::optional<uint64_t> seed);
 
-// Returns the times, in seconds, of the frames. `played` is the begin and the
-// end of the stream, `average_rate` its frames per second (0: unknown).
+// Returns the times, in seconds, of the frames. `played` is the time from the
+// first frame to the end, `average_rate` the frames per second (0: unknown).
 // `between_starts` is the time, in seconds, between the starts of clips at
 // regular positions; clips at random positions ignore it.
 Result<std::vector<double>> PlanClips(const TimeClips& request,
