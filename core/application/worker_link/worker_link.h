@@ -27,15 +27,15 @@
 namespace bulkhead::worker_link {
 
 // A session's link to one worker, from the start of the worker to its end:
-// sends requests, and waits for the replies within deadlines. WorkerRecovery,
+// sends requests, and waits for the replies within deadlines. CurrentWorker,
 // which owns the link, makes a new link for the next worker. The process may
 // serve other sessions too (worker_scope = "backend"). The link then leaves the
 // process alive when the session is done with it, but kills it when it is late
 // or breaks the protocol.
 //
 // The link owns the shared memory of the session (WorkerChannel) and the view
-// of the process (WorkerProcess). It shares the frame pool with the frames in
-// it.
+// of the process (WorkerProcess). It and the frames in the frame pool together
+// own the pool.
 //
 // Trust: the worker is hostile. Every reply is copied to private memory and
 // checked against the request and the ledger of the pool before other code sees
