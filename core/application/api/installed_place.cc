@@ -21,7 +21,7 @@ std::string OwnFile() {
   link_map* object = nullptr;
   const int found = dladdr1(reinterpret_cast<const void*>(&OwnFile), &info,
                             reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP);
-  // The entry of the program itself has an empty name.
+  // The link_map of the program itself has an empty name.
   const bool shared = found != 0 && object != nullptr &&
                       object->l_name != nullptr && *object->l_name != '\0';
   std::error_code error;

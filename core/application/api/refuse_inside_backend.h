@@ -9,9 +9,9 @@ namespace bulkhead {
 // worker), and OK in all other processes. A plugin that tries to use Bulkhead
 // itself gets this error, whose message says what to do instead.
 //
-// The function then also sets an environment variable. The zygote reads it
-// after it has loaded the plugin, and so learns of the attempt even if the
-// plugin ignores the error.
+// In a process of a backend, the function also sets an environment variable.
+// The zygote reads the variable after it has loaded the plugin. So it learns of
+// the attempt even if the plugin ignores the error.
 //
 // Call it before any part of the library is started, and not while another
 // thread reads the environment.

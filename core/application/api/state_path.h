@@ -17,10 +17,11 @@ namespace bulkhead {
 //   /var/lib/bulkhead                   (`root`)
 //   $XDG_STATE_HOME/bulkhead, or ~/.local/state/bulkhead
 //
-// `root` says whether the process runs as root. The result is empty if records
-// are not kept. This is so if the setting that counts is `option` or
-// BULKHEAD_STATE_DIR and is empty, or if there is no home directory for the
-// last one. Returns kInvalidArgument if one of the first two is a relative
+// `root` says whether the process runs as root. The result is empty, and no
+// records are kept, in two cases:
+// - `option` or BULKHEAD_STATE_DIR counts, and is set to an empty text.
+// - The last line counts, and there is no home directory.
+// Returns kInvalidArgument if `option` or BULKHEAD_STATE_DIR is a relative
 // path. The environment of a privileged process (AT_SECURE) counts as empty
 // (core/base/environment.h), so its caller cannot choose the directory.
 Result<std::string> ResolveStatePath(const Environment& environment,

@@ -49,6 +49,7 @@ std::optional<Verdict> Attempt::Begin(const std::function<bool()>& stopped) {
   if (!sha256_) return std::nullopt;
   auto poison = records_.FindPoison(item_, stamp_, *sha256_);
   if (!poison) return std::nullopt;
+  // An earlier run may have left an output, and a failed input has none.
   directory_.Remove(item_.output);
   return Keep(*std::move(poison), true);
 }
@@ -66,8 +67,8 @@ std::optional<Verdict> Attempt::Decode(Host& host, decoding::Job job) {
           Status(Code::kInvalidArgument,
                  "cannot create " + job.output + ": " + error.message()));
     }
-    // Puts the directory before the number after parsing, since a percent sign
-    // in its name must not be read as the place of a number.
+    // Adds the directory after parsing, since a percent sign in its name must
+    // not be read as a placeholder.
     job.pattern = writers::OutputPattern::Parse("%06d.png").value();
     bool before = true;
     job.pattern.Rewrite([&](const std::string& part) {
@@ -98,6 +99,7 @@ Verdict Attempt::Finish(const decoding::Outcome& outcome) {
     return WithoutRecord(Verdict::Kind::kEnd, status);
   }
   if (IsLoss(status.code())) return WithoutRecord(Verdict::Kind::kLoss, status);
+  // Removes the old record first, so that it never describes the new output.
   records_.Remove(item_);
   std::optional<uint64_t> output_bytes;
   if (!status.ok()) {

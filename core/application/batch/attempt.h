@@ -52,16 +52,17 @@ struct Verdict {
 class Attempt {
  public:
   // The directory, the records and the recipe must outlive the object. `path`
-  // is the path under which this process opens the input. `writer` is a name
-  // that no other thread uses with the same Directory.
+  // is the path under which this process opens the input. `writer` is the name
+  // of the unfinished output, which no other thread uses with this Directory.
   Attempt(const Directory& directory, const Records& records,
           const Recipe& recipe, Item item, std::string path,
           std::string writer);
 
   // Hashes the input. Returns nullopt if the caller must call Decode() or
   // Finish(). Returns a verdict if the input need not be decoded, because its
-  // name is too long or its contents are known to kill workers. Stops reading
-  // when `stopped` returns true; the caller then drops the attempt.
+  // name is too long or its contents are known to kill workers. When `stopped`
+  // returns true, stops reading and returns nullopt; the caller then drops the
+  // attempt.
   std::optional<Verdict> Begin(const std::function<bool()>& stopped);
 
   // Decodes the input as the job says, and calls Finish(). Sets the job's file,

@@ -308,7 +308,7 @@ Status Directory::Join() const {
   const ipc::UniqueFd lock = OpenLock();
   if (!lock) return Failed("create", At(".batch/lock"), errno);
   while (flock(lock.get(), LOCK_EX) != 0) {
-    // The file system has no locks, so it goes on without. The manifest is
+    // Goes on without a lock if the file system has none. The manifest is
     // still a complete file, but a process that has read fewer records may
     // replace it.
     if (errno != EINTR) break;

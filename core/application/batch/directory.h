@@ -29,9 +29,9 @@ namespace bulkhead::batch {
 //   .batch/lock                          locked while manifest.jsonl is written
 //
 // OWNER identifies the machine, the boot, the pid namespace, the pid, the start
-// time of the process, and one object in it. A process that opens the directory
-// removes the folders of owners that have ended. It cannot see owners of
-// another boot or pid namespace, and removes their folders after a week.
+// time of the process, and the Directory object in it. Open() removes the
+// folders of owners that have ended. It cannot see whether an owner in another
+// boot or pid namespace has ended, and removes such a folder after a week.
 //
 // Other users may be able to write to the directory: files are read with a
 // bounded size and without following links out of it.
@@ -74,12 +74,12 @@ class Directory {
   // Returns the size in bytes of a file, or of all files in a directory
   // together; nullopt if the path does not exist.
   std::optional<uint64_t> SizeOf(const std::string& relative) const;
-  // Removes a file or a whole directory, if it is there.
+  // Removes a file, or a directory with its contents, if it exists.
   void Remove(const std::string& relative) const;
 
   // Writes manifest.jsonl anew: the lines of all valid records, sorted by the
-  // bytes of the input's name. Holds .batch/lock meanwhile, so that a process
-  // that has read fewer records cannot replace the manifest of this call.
+  // bytes of the input's name. Holds .batch/lock while it reads and writes, so
+  // that a process that read fewer records cannot overwrite this manifest.
   Status Join() const;
 
  private:
@@ -89,7 +89,7 @@ class Directory {
   // Opens .batch/lock, and creates it if it is missing. Its mode keeps users
   // who can only read the outputs from opening it and blocking Join().
   ipc::UniqueFd OpenLock() const;
-  // Returns the path of `relative` for system calls.
+  // Returns the directory's path joined with `relative`.
   std::string At(const std::string& relative) const;
   // Removes the private folders of owners that have ended.
   void RemoveLeftovers() const;

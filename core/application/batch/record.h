@@ -49,8 +49,8 @@ Record MakeRecord(const Item& item, const std::string& path,
                   const Recipe& recipe, const decoding::Outcome& outcome,
                   const std::optional<uint64_t>& output_bytes);
 
-// Returns kBadInput if the name of the item's record, which is longer than that
-// of its output, has more bytes than the file system allows. `suffix` is
+// Returns kBadInput if the file name of the item's record has more bytes than
+// the file system allows. (The name of its output is shorter.) `suffix` is
 // Recipe::suffix, for the message. The error is this input's result; the batch
 // continues.
 Status CheckNames(const Item& item, const std::string& suffix);
@@ -91,9 +91,9 @@ class Records {
   Status Write(const Item& item, const Record& record,
                const std::string& writer) const;
 
-  // If another input with the same contents has killed workers when it was
-  // decoded with the same options, returns its record, changed for `item`. If
-  // not, returns nullopt. `sha256` is the hash of the contents.
+  // Returns the record of an input with the same contents that killed workers
+  // when it was decoded with the same options. The record is changed for
+  // `item`. Returns nullopt if there is none. `sha256` is the contents' hash.
   std::optional<Record> FindPoison(const Item& item, const FileStamp& stamp,
                                    const std::string& sha256) const;
   // Stores the record of an input that kills workers, so that all processes of

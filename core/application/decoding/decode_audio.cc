@@ -39,8 +39,8 @@ Status WriteAll(AudioDecoder& audio, const Job& job,
   const double stop =
       times.stop.value_or(std::numeric_limits<double>::infinity());
   if (stop <= begin) {
-    // The whole range is before the stream. The library's error for such a
-    // range names the range that the user asked for.
+    // The whole range is before the stream. The library returns an error, which
+    // names the range that the user asked for.
     constexpr double kEver = -std::numeric_limits<double>::infinity();
     const auto none =
         audio.SamplesPlayedInRange(times.start.value_or(kEver), stop);

@@ -173,6 +173,8 @@ std::optional<uint64_t> CountFrames(const VideoDecoder& video, const Job& job,
     return *counted;
   }
   if (job.chosen() || !outcome.status.ok()) return std::nullopt;
+  // The ranges include damaged frames that were delivered, so these are not
+  // counted twice.
   uint64_t frames = *outcome.frames - pass.damaged;
   for (const DamagedRange& range : outcome.damage) {
     if (!range.not_in_index) frames += range.frames;  // 0 for a note.

@@ -11,7 +11,7 @@ namespace bulkhead::decoding {
 
 // Opens, decodes and writes the video stream of one file, for `bulkhead decode`
 // and for batches. Frames written before a failure stay in the output. Does not
-// report progress if the output is a terminal, which shows the frames itself.
+// report progress if the output is a terminal: its lines already show it.
 Outcome DecodeFile(Host& host, const Source& source, const Job& job,
                    Progress progress);
 

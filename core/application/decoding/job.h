@@ -20,14 +20,14 @@ struct TimeRange {
   bool operator==(const TimeRange&) const = default;
 };
 
-// What DecodeFile() and DecodeAudio() do with one input file. A value type.
+// Says what DecodeFile() or DecodeAudio() does with one file. A value type.
 struct Job {
   std::string file;  // The name of the input, for messages.
   VideoOptions video;
-  std::optional<Slice> slice;
-  std::optional<std::vector<int64_t>> indices;
-  std::optional<TimeRange> times;
-  std::optional<Ratio> fps;
+  std::optional<Slice> slice;                   // --frames
+  std::optional<std::vector<int64_t>> indices;  // --at
+  std::optional<TimeRange> times;               // --times
+  std::optional<Ratio> fps;                     // --fps
   std::optional<AudioOptions> audio;  // If set, decodes audio, not video.
   // "png", "rawvideo", "y4m", "framemd5", "npy" or "null"; for audio "wav",
   // "f32le" or "null".
@@ -35,12 +35,12 @@ struct Job {
   std::string output;  // The output of this file; "-" is stdout.
   // Parsed from `output` if each frame gets a file.
   writers::OutputPattern pattern;
-  bool several = false;  // The job is one of several.
+  bool several = false;  // The user named several files.
 
   // Returns true if the user chose a part of the frames, or a frame rate.
   bool chosen() const { return slice || indices || times || fps; }
-  // Returns true if the job opens no output file that all frames share. Then
-  // each frame gets a file of its own, or nothing is written.
+  // Returns true if the frames share no output file: each frame gets a file of
+  // its own, or nothing is written.
   bool WritesFilesOfItsOwn() const {
     return format == "null" || (format == "png" && output != "-");
   }

@@ -16,11 +16,13 @@ namespace bulkhead::decoding {
 struct Outcome {
   Status status;
   // The number of frames written, including those before a failure. Unknown
-  // (nullopt) for audio, for probes and if the input was not opened.
+  // (nullopt) for audio and probes, and where Python could not open the input.
+  // If DecodeFile() could not open the input, 0.
   std::optional<uint64_t> frames = {};
   // The number of frames in the video stream, including damaged ones. Unknown
   // (nullopt) if the stream was neither indexed nor decoded to its end.
   std::optional<uint64_t> frame_count = {};
+  // As in VideoMetadata.
   std::optional<uint64_t> frame_count_from_header = {};
   std::vector<DamagedRange> damage = {};             // Of video.
   std::vector<DamagedSamples> damaged_samples = {};  // Of audio.

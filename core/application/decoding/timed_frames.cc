@@ -35,9 +35,9 @@ Status TimedFrames::FindStart(double seconds) {
   }
   const bool damaged = first.error().code() == Code::kBadInput;
   if (!damaged || !LeavesOut(on_corrupt_)) return first.error();
-  // FramePlayedAt() has recorded the damage that it met, so the frame at
-  // `seconds` belongs to the last damaged range that begins by then. The
-  // iterator starts after that range.
+  // FramePlayedAt() has recorded the damage that it met. So the frame at
+  // `seconds` is in the last damaged range that begins at or before `seconds`.
+  // The iterator starts after that range.
   std::optional<uint64_t> last;
   for (const DamagedRange& range : video_->damage()) {
     if (range.last_frame && range.begin_seconds &&
@@ -78,8 +78,8 @@ Result<std::optional<writers::Picture>> TimedFrames::Next() {
 Result<std::optional<writers::Picture>> TimedFrames::NextFrame() {
   Result<std::optional<Frame>> frame = Fetch();
   if (!frame) return frame.error();
-  // A range from a time to the same time has no frame, although a frame is on
-  // the screen at that time.
+  // An empty range (start == stop) has no frame, although a frame is on the
+  // screen at that time.
   if (!*frame || (range_.stop && ((*frame)->pts_seconds() >= *range_.stop ||
                                   range_.start == range_.stop))) {
     return std::optional<writers::Picture>();
@@ -91,7 +91,7 @@ Result<std::optional<writers::Picture>> TimedFrames::NextFrame() {
 Result<std::optional<writers::Picture>> TimedFrames::NextAtRate() {
   if (done_ >= wanted_) return std::optional<writers::Picture>();
   const double at = begin_ + static_cast<double>(done_) / rate_->value();
-  // Goes on to the last frame that begins by the time `at`.
+  // Goes on to the last frame that begins at or before the time `at`.
   while (next_ && (!current_ || next_->pts_seconds() <= at)) {
     current_ = std::exchange(next_, std::nullopt);
     Result<std::optional<Frame>> later = Fetch();

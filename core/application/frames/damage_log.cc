@@ -88,8 +88,8 @@ void DamageLog::AddFrame(uint64_t frame, const Damage& damage) {
     if (before->second.words.empty()) before->second.words = damage.words;
     return;
   }
-  // A full log extends the range before the frame. If there is none, it gets
-  // one range too many, which is joined with the range after it below.
+  // A full log extends the range before the frame. If there is none, the log
+  // gets one range too many, which is joined below with the range after it.
   const bool full = ranges_.size() == kMostRanges;
   const bool joins_before =
       before != ranges_.end() && (full || frame == before->second.last + 1);

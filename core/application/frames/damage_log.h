@@ -16,10 +16,10 @@
 
 namespace bulkhead::frames {
 
-// One report about a video stream, from a worker or (kShrunk, kPromised) from
-// the host. It is either damage, that is, a missing or damaged frame, or a
-// note: a packet was odd, but no frame is lost. `sign` says which of the two
-// (ipc::IsNote). A note uses only `sign`, `pts`, `duration` and `position`.
+// One report about a video stream, from a worker or, with the signs kShrunk and
+// kPromised, from the host. It is either damage, that is, a missing or damaged
+// frame, or a note: a packet was odd, but no frame is lost. ipc::IsNote(sign)
+// tells them apart. A note uses only `sign`, `pts`, `duration` and `position`.
 struct Damage : ipc::Loss {
   std::optional<uint64_t> frame = {};  // number of the frame; nullopt: unknown
   std::string words = {};  // error text of the backend (kStopped: libavformat)
@@ -69,14 +69,15 @@ class DamageLog {
   struct Range {
     ipc::DamageSign sign = ipc::DamageSign::kUnknown;
     uint64_t last = 0;    // number of the last frame
-    uint64_t frames = 0;  // fewer than from first to last if the log was full
+    uint64_t frames = 0;  // damaged ones; a full log's range has sound ones too
     int64_t begin_pts = ipc::kNoTimestamp;
     int64_t end_pts = ipc::kNoTimestamp;
     int64_t first_byte = -1;
     int64_t last_byte = -1;
     std::string words = {};
   };
-  // Identifies a note in every pass: byte in the file, timestamp, sign.
+  // The key of a note, the same in every pass: byte in the file, timestamp,
+  // sign.
   using NoteKey = std::tuple<int64_t, int64_t, ipc::DamageSign>;
 
   void AddFrame(uint64_t frame, const Damage& damage);
@@ -87,7 +88,7 @@ class DamageLog {
   static void Join(const Range& later, Range& range);
 
   std::map<uint64_t, Range> ranges_;  // keyed by the first frame
-  Range unplaced_;                    // frames whose number is unknown
+  Range unplaced_;                    // largest report without frame numbers
   std::map<GapKey, Damage> gaps_;     // missing frames not in the index
   std::map<NoteKey, Range> notes_;
 };

@@ -26,10 +26,10 @@ namespace bulkhead::frames {
 // asked for, but never where memory is read. Value type.
 class FrameIndex {
  public:
-  // The frames at which decoding may begin and still give the same pictures as
-  // decoding from the beginning.
+  // Says at which frames decoding may begin. The pictures from there on are the
+  // same as when decoding from the beginning.
   enum class Access {
-    kChecked,    // points of access that a scan found (ipc::IndexEntry::check)
+    kChecked,    // random access points that a scan found (IndexEntry::check)
     kKeyframes,  // all keyframes, because the maker of the index promises this
   };
 
@@ -74,7 +74,7 @@ class FrameIndex {
   uint64_t max_frames_;
   Access access_;
   std::vector<ipc::IndexEntry> entries_;
-  // Ascending indices of entries_; access_points_ are for IsEntry().
+  // Ascending indices of entries_; access_points_: where IsEntry() is true.
   std::vector<uint32_t> keyframes_;
   std::vector<uint32_t> access_points_;
   bool timestamped_ = true;

@@ -97,7 +97,7 @@ Status FetchInto(
   for (size_t n = 0; n < order.size(); ++n) {
     const size_t at = order[n];
     std::byte* const out = pixels + at * picture_bytes;
-    // The same frame was fetched in the previous round.
+    // The previous round fetched the same frame, so its picture is copied.
     if (n > 0 && indices[order[n - 1]] == indices[at]) {
       const size_t twin = order[n - 1];
       present[at] = present[twin];

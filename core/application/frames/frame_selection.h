@@ -34,7 +34,7 @@ Result<FrameChoice> ResolveSlice(int64_t start, std::optional<int64_t> stop,
 
 // Fetches the chosen frames and copies each to its place in `batch`. `batch`
 // must have the size and the format of the pictures, and no pictures yet. Its
-// caller_pixels (memory of the caller), if set, must have room for all of them.
+// caller_pixels (the caller's memory), if set, must have room for all frames.
 //
 // Calls `fetch` once for each distinct number, in ascending order, so that the
 // stream is decoded once. A frame for which `fetch` returns nullopt is left out

@@ -24,8 +24,9 @@ namespace bulkhead::frames {
 // base if that is less, so it never reaches another frame.
 //
 // The stream ends at the largest `timestamp + duration` of its frames. If the
-// last frame states no duration, the duration of the frame before it is used,
-// or, for a single frame, 1 / (average frame rate). All times are in seconds.
+// last frame states no duration, it gets the time between the last two
+// timestamps. A single frame gets 1 / (average frame rate) or, if that is
+// unknown, one tick of the time base. All times are in seconds.
 //
 // Value type; the index must outlive the object.
 class FrameTimes {

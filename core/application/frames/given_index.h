@@ -14,7 +14,8 @@ namespace bulkhead::frames {
 // Functions that make an index without a scan of the packets by a worker.
 
 // Makes an index from the caller's list of frames. Returns kInvalidArgument if
-// two frames have the same timestamp.
+// two frames have the same timestamp, kResourceExhausted for more than
+// `max_frames` frames.
 Result<FrameIndex> IndexOf(std::span<const FrameMapping> mappings,
                            uint64_t max_frames);
 

@@ -34,7 +34,7 @@ class SampleDamageLog {
   std::vector<DamagedSamples> Ranges(double begin_seconds, double rate) const;
 
  private:
-  // Identifies a note in every pass: sample, byte in the file, sign.
+  // The key of a note, the same in every pass: sample, byte in the file, sign.
   using NoteKey = std::tuple<int64_t, int64_t, ipc::DamageSign>;
 
   void AddNote(const ipc::LostSamples& note);

@@ -4,7 +4,9 @@
 namespace bulkhead::frames {
 
 std::optional<size_t> StraightRecord::FindEntry(size_t i) const {
-  // No frame from clean_from to `i` is known to be damaged.
+  // Tries the entries from the last to the first. Damage after an entry rules
+  // out all earlier entries, too. No frame from clean_from to `i` is known to
+  // be damaged.
   size_t clean_from = i + 1;
   for (auto entry = index_->EntryOf(i); entry;
        entry = *entry == 0 ? std::nullopt : index_->EntryOf(*entry - 1)) {
@@ -71,7 +73,7 @@ StraightRecord::Verdict StraightRecord::Meet(size_t i, Frame seen) {
   if (from_beginning_) {
     known = seen;
   } else if (seen != Frame::kSound && known != Frame::kSound) {
-    // The frame may be damaged or missing only because the pass began here.
+    // The frame may be bad only because the pass began at this entry.
     return Verdict::kDoubtful;
   } else if (known != Frame::kUnknown && known != seen) {
     unfit_[entry_] = true;

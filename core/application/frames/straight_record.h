@@ -17,8 +17,9 @@ namespace bulkhead::frames {
 // The problem: FrameAt() must return the frame that a straight pass shows, but
 // must seek to be quick. The index says at which frames decoding may begin, but
 // this can be wrong. In a damaged stream, the pictures depend on whatever the
-// decoder decoded before. After a seek, libavformat guesses the times and
-// positions of raw streams, and which leading pictures of an open GOP to drop.
+// decoder decoded before. After a seek, libavformat guesses two things: the
+// times and positions of packets in raw streams, and which leading pictures of
+// an open GOP to drop.
 //
 // So a pass from an entry is believed only as long as it shows every frame of
 // the index from the entry on: in order, undamaged, and at the same offset in

@@ -100,7 +100,7 @@ Result<std::vector<Event>> EventFollower::Next(milliseconds timeout) {
     }
     if (::poll(waiting.data(), waiting.size(),
                static_cast<int>(std::min(left, kLookAgain).count())) < 0) {
-      return events;
+      return events;  // a signal came: returns early, without events
     }
   }
 }

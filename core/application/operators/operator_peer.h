@@ -22,8 +22,8 @@ struct OperatorPeer {
   ipc::UniqueFd socket;
 };
 
-// A bulkheadd that cannot be reached now, or a stranger: another user's process
-// that listens at an address of a bulkheadd's form.
+// A bulkheadd that cannot be reached now, or a stranger: a process of another
+// user that listens at an address that looks like a bulkheadd's.
 struct SilentPeer {
   int host_pid = 0;    // pid of the application, as the address claims
   std::string reason;  // a sentence that names the process
@@ -41,10 +41,10 @@ struct FoundPeers {
 // Connects to the bulkheadds of the application `host_pid`, or, for nullopt, of
 // all applications of this user. Skips the addresses in `known`. Does not wait.
 //
-// Trust: any user may listen at an address of this form, so the uid of each
-// listener is checked, before connecting if the kernel allows that
-// (OwnersOfListeners()), and after it in any case. With `host_pid`, strangers
-// are listed in `silent`, with the reason; without, they are left out.
+// Trust: any user may listen at such an address, so the uid of each listener is
+// checked twice: before connecting, if the kernel reports it then
+// (OwnersOfListeners()), and after connecting. With `host_pid`, strangers are
+// listed in `silent`, with the reason; without, they are left out.
 Result<FoundPeers> FindPeers(std::optional<int> host_pid,
                              const std::set<std::string>& known = {});
 

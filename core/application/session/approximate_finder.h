@@ -40,7 +40,7 @@ class ApproximateFinder {
   const frames::FrameIndex& index_;
   const int64_t allowance_;
   const bool shows_damaged_;
-  bool following_ = false;  // the finder's play continues after position_
+  bool following_ = false;  // its VideoLink::Play() continues after position_
   uint64_t position_ = 0;   // the last frame found
   uint64_t window_ = 1;  // frames until the play pauses; doubles at each pause
 };

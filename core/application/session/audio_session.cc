@@ -132,7 +132,7 @@ Result<AudioSamples> AudioSession::SamplesPlayedInRange(
     ASSIGN_OR_RETURN(channels, Fetch(first, end - first));
   }
   if (channels.empty() && first == 0 && end > 0) {
-    return Describe(metadata().begin_seconds);  // a sound without samples
+    return Describe(metadata().begin_seconds);  // a stream without samples
   }
   if (channels.empty()) {
     const std::string from =

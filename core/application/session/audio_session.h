@@ -111,7 +111,7 @@ class AudioSession final : private WorkerRecovery::Client {
   // Sample numbers:
   int64_t known_end_ = 0;    // the largest end of all fetches
   int64_t fetched_end_ = 0;  // the end of the latest fetch
-  bool playing_ = false;     // the worker has a play for the present fetch
+  bool playing_ = false;     // the worker has a play (request) for this fetch
 };
 
 }  // namespace bulkhead::session

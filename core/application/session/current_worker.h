@@ -24,10 +24,10 @@ class DeviceVetting;
 struct DeviceChoice {
   std::string device;      // as the caller named it
   std::string input_key;   // InputKey() of the input and the options
-  Crash::Request request;  // the options; the rest is filled in at a death
+  Crash::Request request;  // only the options; a death sets the other members
   // Checks whether the device decodes the stream, before its first worker is
-  // started (SessionRequest::vet), and adds to errors which devices do. May be
-  // null.
+  // started (SessionRequest::vet). Adds to errors the devices that decode it.
+  // May be null.
   std::shared_ptr<const DeviceVetting> vetting;
 };
 
@@ -36,9 +36,9 @@ struct DeviceChoice {
 // worker again. WorkerRecovery decides when to start and drop a worker, and how
 // to react to a death.
 //
-// When a worker dies, its link stays until SetAside(). Even then, the worker's
-// session at bulkheadd stays open until another worker has started. As long as
-// it is open, bulkheadd keeps the version of the backend that the worker had.
+// When a worker dies, link() returns its link until SetAside(). The worker's
+// session at bulkheadd stays open longer, until another worker has started.
+// Meanwhile, bulkheadd keeps the version of the backend that the worker had.
 //
 // Trust: the workers are hostile; WorkerLink checks what they send. Owned by
 // WorkerRecovery. Not thread-safe.
@@ -53,10 +53,10 @@ class CurrentWorker {
     // same as the one that an earlier worker opened.
     virtual Result<bool> OpenOn(worker_link::WorkerLink& link,
                                 uint32_t incarnation) = 0;
-    // Called before the link, and with it the worker's play, is destroyed. If
-    // `kept`, the worker is known to have ended and bulkheadd keeps the
-    // descriptor of its memory, so the next worker can get that memory. If not,
-    // the memory must not be given to another worker.
+    // Called before the link is destroyed; the worker's play (request for
+    // frames) ends with it. If `kept`, the worker is known to have ended and
+    // bulkheadd keeps the descriptor of its memory, so the next worker can get
+    // that memory. If not, the memory must not be given to another worker.
     virtual void WorkerLost(bool kept) = 0;
     // Called when the session moves to the device on_failure, to which all
     // later workers belong.
@@ -67,7 +67,7 @@ class CurrentWorker {
   };
 
   // `input` and `client` must outlive the object. `counter` is the index of the
-  // session's counter (SessionCounting::Lease::place()).
+  // counters by which operators see the session (SessionCounting::Lease).
   CurrentWorker(std::shared_ptr<supervisor_link::SupervisorLink> supervisor,
                 const worker_link::MediaInput& input, DeviceChoice choice,
                 const Limits& limits,
@@ -75,9 +75,10 @@ class CurrentWorker {
                 uint32_t counter, Client& client);
 
   // Starts a worker and has the client open the stream. With `alone`, the
-  // worker serves no other session. `delivered` says whether the worker before
-  // delivered a frame or samples. Requires that link() is null. After an error,
-  // link() is not null only if the worker was started and has died.
+  // worker serves no other session. `delivered` says whether the previous
+  // worker delivered a frame or samples. If so, bulkheadd prefers the same
+  // version of the backend. Requires that link() is null. After an error,
+  // link() is the link to a worker that was started and has died, or null.
   Status Start(bool alone, bool delivered);
   // Returns an error if bulkheadd knows that the input kills workers at
   // `position`. `unit` is "frame" for video, "sample" for audio.
@@ -95,9 +96,9 @@ class CurrentWorker {
   // `report` the end of the process.
   std::string DescribeCause(const Status& death,
                             const ExitReport& report) const;
-  // Adds to an error of opening which other devices decode the stream, if the
-  // error means that this device does not (DeviceVetting::Explain()). Returns
-  // it unchanged if no worker of the device has run.
+  // If an error of opening means that this device does not decode the stream,
+  // adds the devices that do (DeviceVetting::Explain()). Returns the error
+  // unchanged if no worker of the device has run.
   Status Explain(Status failure) const;
 
   // Returns the link to the worker, which may have died; null if there is none.

@@ -43,9 +43,9 @@ struct Awaited {
 //
 // Two counts of blamed deaths at the position exist: that of this session, and
 // bulkheadd's, which includes other sessions (ExitVerdict::deaths_here). The
-// larger one is used. The first line that applies to a death decides. The
-// allowed numbers are in Limits: attempts_per_position, kills_per_position,
-// restarts_per_position.
+// larger one is used. The allowed numbers are in Limits: attempts_per_position,
+// kills_per_position, restarts_per_position. The first line that applies to a
+// death decides:
 //
 //   the worker broke the protocol            give up: kBackendMisbehaved
 //   as many blamed deaths as attempts        give up, with the code of
@@ -61,18 +61,17 @@ struct Awaited {
 // A death is blamed if the input, the device or the backend is to blame
 // (ExitVerdict::blamed). All other deaths are innocent.
 //
-// A worker may decode one frame ahead while it converts the frame that the
-// caller waits for (VideoLink::was_ahead). If the
-// worker dies over the frame ahead, the wanted frame is tried again without
-// decoding ahead. The death is kept, and counts as the first blamed death once
-// the caller wants the frame ahead (Want()).
+// A worker may decode the next frame while it converts the frame that the
+// caller waits for (VideoLink::was_ahead). If the worker dies over the next
+// frame, another worker tries the wanted frame without decoding ahead. Once the
+// caller wants the next frame, that death counts as its first (Want()).
 //
 // A kill is an innocent death by a signal from outside: Bulkhead did not send
 // it, and faults do not raise it (IsRequestToEnd). If a worker was late because
 // another process had stopped it, its death is a kill, too. Most kills are
 // SIGKILLs of the kernel's OOM killer, which look like an operator's. Kills
-// have a low limit of their own, since each further worker would take as much
-// memory and make the kernel kill again, perhaps another program.
+// have a low limit of their own: each further worker would take as much memory,
+// and the kernel would kill again, perhaps another program.
 //
 // Owned by WorkerRecovery. Not thread-safe.
 class DeathAccount {

@@ -48,7 +48,7 @@ class DeviceVetting {
 
   // If `failure` is kUnsupported and the wanted device declares that it does
   // not decode the stream, adds the names of devices that do. The backend of
-  // the wanted device must have run.
+  // the wanted device must have run, since its worker describes the stream.
   Status Explain(Status failure) const;
 
  private:

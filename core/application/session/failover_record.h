@@ -17,8 +17,8 @@ namespace bulkhead::session {
 // the comparison of frames showed. Before the move there is no description.
 //
 // Reports to bulkheadd, which makes an event for operators, at most twice: when
-// the first step succeeds on the other device, and when the first step fails
-// on it. Owned by WorkerRecovery. Not thread-safe.
+// the first step succeeds on the other device, and when a call first fails
+// because of that device. Owned by WorkerRecovery. Not thread-safe.
 class FailoverRecord {
  public:
   // Keeps the description in `failover`, which must be empty. Both references
@@ -39,10 +39,11 @@ class FailoverRecord {
   // Records that `worker`, on the other device, has completed a step. Requires
   // unconfirmed(). `input` is the name of the input.
   void Confirm(const CurrentWorker& worker, const std::string& input);
-  // Returns the error for a call that ends with the error `end`. After a change
-  // of device, this is `end` with the failure of the first device added.
-  // Returns `end` unchanged if the device was not changed, or if `end` is about
-  // the input or the call and not about the device.
+  // Returns the error for a call that ends with the error `end`. If the device
+  // was changed, adds the failure of the first device, except to:
+  // - kCancelled
+  // - errors after the first step that succeeded on the other device, unless
+  //   its backend failed (IsFailureOfBackend())
   Status WithFirstCause(const Status& end);
 
  private:

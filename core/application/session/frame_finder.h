@@ -31,14 +31,16 @@ struct FoundFrame {
 // the index has none, the finder decodes from the beginning and counts. In both
 // cases it continues from the last frame that it found if that is nearer.
 //
-// Damage and notes go into the log only if a pass from the beginning meets
-// them. After a seek, the seek itself may be their cause. The finder never
-// seeks to an entry that has logged damage between it and the wanted frame.
+// Damage and notes (of odd packets) are logged only if a pass from the
+// beginning meets them, since a seek itself may cause them. Gaps (frames that
+// the index lacks) are always logged. The finder never seeks to an entry (a
+// frame at which decoding may begin) if the log has damage from the entry to
+// the wanted frame.
 //
-// A worker has one play at a time (VideoLink::Play). The finder continues its
-// own play, or begins a new one if another object has begun one since. Errors
-// are those of VideoLink; the next call then begins a new play. Owned by the
-// VideoSession. Not thread-safe.
+// A worker has one play, that is, one request for frames, at a time
+// (VideoLink::Play). The finder continues its own play, or begins a new one if
+// another object has begun one since. Errors are those of VideoLink; the next
+// call then begins a new play. Owned by the VideoSession. Not thread-safe.
 class FrameFinder {
  public:
   // Returns the sign of damage for a frame that the index has and a pass does
@@ -92,10 +94,11 @@ class FrameFinder {
   Status Start(worker_link::VideoLink& video, uint64_t i, bool from_beginning);
   Result<Found> FindByCounting(worker_link::VideoLink& video, uint64_t i);
   // Finds the first sound frame after `i`. Returns damage if there is none, or
-  // if the frame `before` is at least as near to `i`.
+  // if the frame `before` is as near to `i` or nearer.
   Result<Found> FindLater(worker_link::VideoLink& video, uint64_t i,
                           std::optional<uint64_t> before);
-  // Returns the last frame before `i` that is not known to be damaged.
+  // Returns the last frame before `i` that is known to be sound; for an index
+  // without timestamps, the last frame before `i` that exists.
   std::optional<uint64_t> Before(uint64_t i) const;
   // Returns the time between two frames, in units of the time base.
   uint64_t Distance(uint64_t a, uint64_t b) const;

@@ -209,6 +209,8 @@ Result<uint64_t> FrameSequence::PlayCompared(worker_link::VideoLink& video) {
     const bool proving = witness_.proving();
     const size_t most = proving ? kProvingFrames : kComparedFrames;
     const size_t first = seen_.size() - std::min(seen_.size(), most);
+    // A seek to the last point of access is the quickest, even if fewer than
+    // `most` recorded frames follow. Another device must show all of them.
     const size_t entry = proving ? first : seen_.size() - 1;
     worker_link::PlayRequest play = PlayTo(entry);
     if (play.start == worker_link::PlayRequest::Start::kPacket) {

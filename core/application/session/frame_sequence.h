@@ -30,13 +30,14 @@ namespace bulkhead::session {
 // - There is no such point of access.
 // - The frames do not match the record, because the stream does not seek
 //   exactly, its timestamps repeat, or libavformat knows its durations only
-//   after a seek. From the beginning, they match unless the file has changed.
-// - Timestamps start again after the record. A play that skips all timestamps
-//   up to the end of the record would also skip new frames.
+//   after a seek. From the beginning, the frames match unless the file has
+//   changed.
+// - Timestamps start again after the record. A play (request for frames) that
+//   skips all timestamps up to the end of the record would skip new frames too.
 //
 // A worker of another device (failover.h) may make other pictures. Its first
 // play compares more frames than usual, since it tests a decoder and not a
-// file. Even if they differ, the sequence continues: at the point of access
+// file. Even if frames differ, the sequence continues: at the point of access
 // before the next frame, or by counting where timestamps give no order. The
 // fingerprints of recorded frames are then no longer compared.
 //
@@ -93,10 +94,10 @@ class FrameSequence {
 
   // Waits for the next event that the caller must get, and records it.
   Result<Event> Await(worker_link::VideoLink& video);
-  // Returns whether the play has skipped a frame that is not in the record,
-  // because its timestamp is not after the record's. Streams whose timestamps
-  // repeat, such as joined recordings, have such frames, and the caller must
-  // get them.
+  // Returns whether `event` reports a skipped frame that the record lacks. A
+  // play skips all frames up to the last recorded timestamp. If timestamps
+  // repeat, as in joined recordings, new frames are among them. The caller must
+  // get these.
   bool SkippedUnrecorded(const worker_link::PlayEvent& event) const;
   // Appends a frame to the record, and drops the first frame if the record is
   // full. `fingerprint` is 0 if the packet yielded no picture.
@@ -108,10 +109,10 @@ class FrameSequence {
   // Begins a play and gets past the recorded frames, so that the next event is
   // the first that is not recorded.
   Status Resume(worker_link::VideoLink& video);
-  // Does what Resume() says, and compares the recorded frames. Returns how many
-  // were compared, or 0 if one differs.
+  // Implements Resume() with a comparison of the recorded frames. Returns how
+  // many were compared, or 0 if one differs.
   Result<uint64_t> PlayCompared(worker_link::VideoLink& video);
-  // Does what Resume() says, without comparing.
+  // Implements Resume() without a comparison.
   Status PlayUncompared(worker_link::VideoLink& video);
   // The point at which a play began.
   enum class Entry { kSeek, kBeginning };
@@ -128,7 +129,7 @@ class FrameSequence {
   const uint64_t most_recorded_;
   std::deque<Stamp> seen_;
   std::optional<Stamp> earlier_point_;  // last point of access before seen_
-  std::set<frames::GapKey> gaps_told_;  // gaps returned after seen_.back()
+  std::set<frames::GapKey> gaps_told_;  // returned gaps after seen_.back()
   uint64_t dropped_ = 0;                // number of frames before seen_
   uint64_t frames_ = 0;                 // returned by frames()
   bool ascending_ = true;  // all of seen_ have timestamps, in ascending order

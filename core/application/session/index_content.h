@@ -19,7 +19,7 @@ Result<std::optional<frames::FrameIndex>> IndexWithoutScan(
     uint64_t max_frames);
 
 // Fills in the members *_from_content of the metadata from an exact index. Then
-// chooses the best of header and content again, for example for the duration.
+// sets values such as the duration again, from the header or the content.
 void AddContent(const frames::FrameIndex& index, VideoMetadata& metadata);
 
 }  // namespace bulkhead::session

@@ -42,8 +42,8 @@ Status CheckEnd(uint64_t got, const frames::FrameIndex* index,
 Status LostFrameError(uint64_t frame, const worker_link::MediaInput& input);
 Status UncountedError(const worker_link::MediaInput& input);
 
-// Adds "the file has become shorter" to an error about the input if this is so,
-// since it usually is the cause of the error.
+// If the file has become shorter, adds this to an error about the input, since
+// it is usually the cause of the error.
 Status NamingTheLoss(Status failure, const worker_link::MediaInput& input);
 
 }  // namespace bulkhead::session

@@ -190,7 +190,7 @@ void ShadowFeed::Send(capnp::MessageBuilder& message,
     not_sent_ = 0;
   } else if (sent.error().code == ipc::Code::kBackendLost) {
     socket_.reset();
-  } else if (!out.getEnded()) {
+  } else if (!out.getEnded()) {  // the end of the stream is no frame
     ++not_sent_;
   }
 }

@@ -36,8 +36,10 @@ namespace bulkhead::session {
 class ShadowFeed {
  public:
   // Decides at random whether the stream gets a shadow (ShadowOptions::share),
-  // and if so, asks bulkheadd for it. Returns null if the stream gets none.
-  // `started` is the worker that has opened the stream.
+  // and if so, asks bulkheadd for it. Returns null if the stream gets none. A
+  // stream that cannot be compared (with native frames, for example) gets a
+  // feed, so that bulkheadd counts its frames. `started` is the worker that has
+  // opened the stream.
   static std::unique_ptr<ShadowFeed> Draw(
       supervisor_link::SupervisorLink& supervisor,
       const supervisor_link::StartedWorker& started,

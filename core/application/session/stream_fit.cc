@@ -32,6 +32,7 @@ const StreamMetadata* StreamToOpen(const ContainerMetadata& container,
     index = kind == StreamKind::kVideo ? container.best_video_stream
                                        : container.best_audio_stream;
   }
+  // A cover is opened only if its index was asked for, or if nothing else fits.
   const StreamMetadata* cover = nullptr;
   for (const StreamMetadata& stream : container.streams) {
     if (stream.kind != kind || index.value_or(stream.index) != stream.index) {

@@ -13,8 +13,8 @@
 namespace bulkhead::session {
 
 // Pure functions that compare a stream with the streams that devices declare to
-// decode. A property that the stream or the device does not state counts as
-// matching.
+// decode. If the stream or the device does not state a property, the property
+// counts as matching.
 
 // Returns the stream that a worker would open for these options (by the rules
 // in session.capnp), or null if the container has no such stream.

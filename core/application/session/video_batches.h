@@ -15,8 +15,8 @@ namespace bulkhead::session {
 
 // Implements the calls of VideoDecoder that return many frames. Each call
 // returns one block of pictures, all of one size and decoded by one device. If
-// `into` is not empty, the pixels are written into it. An object serves one
-// call. Not thread-safe.
+// `into` is not empty, the pixels are written into it. The object is made for
+// one call. Not thread-safe.
 class VideoBatches {
  public:
   // `session` must outlive the object.
@@ -36,8 +36,8 @@ class VideoBatches {
  private:
   // Returns kInvalidArgument if the frames are native, not RGB: a batch is RGB.
   Status Check() const;
-  // Returns kInvalidArgument if the frame has another size than the stream's
-  // first.
+  // Returns kInvalidArgument if the frame's size differs from that of the
+  // stream's first frame.
   Status CheckSize(const Frame& frame) const;
   // Returns a batch without pictures.
   FrameBatch Empty() const;

@@ -26,7 +26,8 @@ class VideoPools {
   Result<std::shared_ptr<worker_protocol::FramePool>> First(
       const VideoMetadata& metadata) const;
   // Returns a pool whose slots have room for frames of this layout, in place of
-  // `present`, the worker's present pool.
+  // `present`, the worker's present pool. Returns kResourceExhausted if the
+  // memory left has no room for two slots.
   Result<std::shared_ptr<worker_protocol::FramePool>> Larger(
       const worker_protocol::FramePool& present,
       const ipc::FrameGeometry& geometry);

@@ -68,6 +68,7 @@ Result<bool> VideoSession::OpenOn(worker_link::WorkerLink& link,
   ASSIGN_OR_RETURN(VideoMetadata opened,
                    video_->Open(options_, incarnation, limits_, input_,
                                 device_ ? &metadata_ : nullptr));
+  // device_ is null until the first worker has opened the stream.
   if (!device_) {
     metadata_ = std::move(opened);
   } else if (!IsSame(opened)) {

@@ -60,7 +60,7 @@ class VideoSession final : private WorkerRecovery::Client {
 
   // Call this at the beginning of each call of the application; see
   // WorkerRecovery::BeginCall(). Begins the step of Next()
-  // (VideoLink::BeginStep()); Find() begins its own.
+  // (VideoLink::BeginStep()); Find() begins steps of its own.
   Status BeginCall();
   void Cancel() { recovery_.Cancel(); }
 
@@ -132,8 +132,8 @@ class VideoSession final : private WorkerRecovery::Client {
   std::optional<FrameFinder> finder_;  // set once there is an index
   // True if a scan found every frame that the file had when it was opened.
   bool index_is_whole_ = false;
-  // The number of frames after the last frame of the index that the file had
-  // when it was opened, and has lost since.
+  // The number of frames that the file has lost since it was opened. They came
+  // after the last frame of the index.
   uint64_t lost_frames_ = 0;
   std::optional<frames::FrameTimes> times_;  // for the frames of the index
   // Used instead of finder_ if the seek_mode is kApproximate.

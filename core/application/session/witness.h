@@ -19,15 +19,15 @@
 
 namespace bulkhead::session {
 
-// Compares pictures of a video stream that the caller has got with pictures of
-// another worker or another device. It keeps their fingerprints:
+// Compares the pictures that the caller has got with those that another worker,
+// perhaps on another device, makes of the same frames. Keeps fingerprints:
 //
 //   of Next()         While FrameSequence records a frame, its fingerprint is
 //                     kept. The next worker must show the same pictures again.
-//                     If it is on another device and does not, their
-//                     fingerprints are compared no more.
-//   found by number   The latest few are kept, and compared after a change of
-//                     the device only, since each may cost a seek.
+//                     If it is on another device and does not, these
+//                     fingerprints are not compared again.
+//   found by number   The latest few are kept. They are compared only after a
+//                     change of the device, since each may cost a seek.
 //
 // With a shadow, it also passes each picture to ShadowFeed, which reports it to
 // bulkheadd (HostOptions::shadow).
@@ -62,9 +62,11 @@ class Witness {
   // the kept frames again and compares them, once. After an error, the next
   // call compares again.
   Result<FrameFinder::Found> FindCompared(const Find& find, uint64_t index);
-  // Takes a frame that the call has found, with a worker of `backend`.
+  // Takes a frame that the call has found with a worker of `backend`. Passes it
+  // to the shadow, too.
   void Found(const FoundFrame& frame, const std::string& backend);
-  // Ends the call successfully. Only then are the frames of Found() kept.
+  // Ends the call successfully, and keeps the frames of Found(). If a call does
+  // not get here, the next Begin() forgets them.
   void Delivered();
 
   // Keeps the fingerprint of the next frame of Next(); 0 stands for a frame
@@ -75,7 +77,7 @@ class Witness {
   // Forgets all fingerprints of Next(), which starts over.
   void Rewind();
   // Returns whether the recorded frame `number` of Next() has this fingerprint.
-  // Returns true if its fingerprint is compared no more.
+  // Returns true if its fingerprint is no longer compared.
   bool IsSame(uint64_t number, uint64_t fingerprint) const {
     return number < uncompared_ || in_order_[number - oldest_] == fingerprint;
   }
@@ -85,13 +87,13 @@ class Witness {
   // Ends proving(). `same` is false if a frame differs; `pictures` is the
   // number of delivered pictures that were found to be the same.
   void Replayed(bool same, uint64_t pictures);
-  // Returns whether Next() goes on although recorded frames differ.
+  // Returns whether Next() continues although recorded frames differ.
   bool goes_on_uncompared() const { return uncompared_ > oldest_; }
-  // Takes a frame of Next(), with its number and the backend of its worker.
+  // Passes a frame of Next() to the shadow. `backend` is that of its worker.
   void Show(const worker_link::PublishedFrame& frame, uint64_t number,
             const std::string& backend);
-  // Takes the end of the stream, which Next() has reached after `frames`
-  // frames.
+  // Reports the end of the stream to the shadow. Next() has reached it after
+  // `frames` frames.
   void Ended(uint64_t frames);
 
  private:
@@ -108,12 +110,12 @@ class Witness {
   std::optional<PictureHasher> hasher_;
   // True if frames found by number are kept, since the device may still change.
   bool keeps_;
-  std::vector<Print> found_;            // frames of the present call
-  std::deque<Print> latest_;            // frames of the latest calls
+  std::vector<Print> found_;            // by number, in the present call
+  std::deque<Print> latest_;            // by number, in the latest calls
   bool latest_unproven_ = false;        // the device has changed after latest_
   std::deque<uint64_t> in_order_;       // fingerprints of Next()
-  uint64_t oldest_ = 0;                 // the number of in_order_'s first
-  uint64_t uncompared_ = 0;             // frames before it are compared no more
+  uint64_t oldest_ = 0;                 // the frame of in_order_.front()
+  uint64_t uncompared_ = 0;             // earlier frames are not compared
   bool in_order_unproven_ = false;      // returned by proving()
   std::unique_ptr<ShadowFeed> shadow_;  // null if the stream has no shadow
 };

@@ -132,8 +132,8 @@ class WorkerRecovery {
   // An overdue call ends with its next blamed death, even if it has delivered
   // frames.
   Status BeginCall();
-  // Ends the present call, or the next one if there is none. May be called on
-  // any thread.
+  // Ends the present call; if no call is running, the next one. May be called
+  // on any thread.
   void Cancel() { cancel_->Raise(); }
 
  private:
@@ -156,7 +156,7 @@ class WorkerRecovery {
   // Handles the failure of a step. Returns OK if the step must be repeated; if
   // not, returns the error for the caller.
   Status Failed(const Status& failure);
-  // Handles the death of the worker, and returns the same.
+  // Handles the death of the worker. Returns the same as Failed().
   Status AccountDeath(const Status& death);
   // If `failure` is a failure of the backend and there is a second device,
   // changes to that device and returns true. If not, returns false.

@@ -82,8 +82,8 @@ Status AudioLink::Play(int64_t first_sample, int64_t count) {
 }
 
 Result<AudioEvent> AudioLink::Await() {
-  // The previous event was progress, so it renews the deadline. Damage is no
-  // progress: a worker can report it without decoding anything.
+  // Each event except damage is progress and renews the deadline. A worker can
+  // report damage without decoding anything.
   if (std::exchange(told_damage_, false)) {
     // The deadline stays as it is.
   } else if (deadline_) {

@@ -20,8 +20,8 @@
 
 namespace bulkhead::worker_link {
 
-// A bound that no stream reaches, in samples. The sum of two numbers up to it
-// does not overflow.
+// A number of samples that no stream reaches. Sums of two numbers up to it do
+// not overflow.
 inline constexpr int64_t kMostSamples = std::numeric_limits<int64_t>::max() / 4;
 
 // Samples that the worker published and the ledger of the pool accepted. The
@@ -54,8 +54,8 @@ class AudioLink {
   // Ends the previous play. The pool must be attached.
   Status Play(int64_t first_sample, int64_t count);
   // Grants free slots and waits for the next event of the latest play. A play
-  // has one deadline. It is renewed by each event except damage, and by each
-  // report that the worker is a second of audio nearer to the first sample. The
+  // has one deadline. Each event except damage renews it. So does each report
+  // that the worker has come a second of audio nearer to the first sample. The
   // number of renewals is limited (StepDeadline::kMostTimeouts).
   Result<AudioEvent> Await();
 

@@ -28,9 +28,9 @@ Status ValidateOutput(const VideoOptions& options, const Limits& limits);
 // writes.
 size_t OutputWords(const VideoOptions& options);
 // Writes the options into the request that opens a stream. `known` is the
-// metadata that an earlier worker of the session reported, or null: the new
-// worker must deliver the same format. The place of a random crop is drawn
-// here, from its seed alone, so that each worker of the session gets the same.
+// metadata that an earlier worker of the session reported, or null. If known,
+// the new worker must deliver the same format. Draws the place of a random crop
+// from its seed alone, so that all workers of the session get the same place.
 void WriteOutput(const VideoOptions& options, const VideoMetadata* known,
                  ipc::schema::Output::Builder out);
 

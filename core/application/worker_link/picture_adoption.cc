@@ -111,8 +111,8 @@ uint64_t PictureAdoption::FingerprintOf(
       hasher_ ? HashPicture(*hasher_, slot, shape_, frame_untrusted.getStride())
               : frame_untrusted.getFingerprint();
   if (autoscale_) return print;
-  // Without autoscale, the shape is part of the picture, so a worker that
-  // replaces another must repeat it.
+  // Without autoscale, the shape is part of the picture, so the next worker
+  // must deliver the same shape.
   std::string shape =
       std::to_string(shape_.width) + "x" + std::to_string(shape_.height);
   if (shape_.native) shape += shape_.native->pixel_format;

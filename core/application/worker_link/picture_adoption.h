@@ -50,10 +50,9 @@ inline frames::Damage DamageOf(const PublishedFrame& frame) {
 // shape that pictures must have. With autoscale, all have one shape. Without,
 // each picture may have its own size and, if native, its own pixel format.
 //
-// A picture is adopted once the ledger of the pool has recorded its slot, and
-// its shape, damage and facts are valid. The pixels themselves are not judged.
-// A worker that publishes anything else is killed, and the functions return the
-// error.
+// A picture is adopted if its shape, damage and facts are valid and the ledger
+// of the pool has recorded its slot. The pixels are not checked. If a picture
+// cannot be adopted, the worker is killed, and the functions return the error.
 //
 // Owned by VideoLink. Threads, trust and failure are as in WorkerLink, which
 // outlives this object.
@@ -81,9 +80,9 @@ class PictureAdoption {
   // Forgets that the worker asked for larger slots, since another play begins.
   void ForgetNeed() { asked_for_pool_ = false; }
 
-  // Returns the number of pictures adopted, in all plays. An honest worker has
-  // this number, or one more while it is a frame ahead, in
-  // RegionHeader::decoded.
+  // Returns the number of pictures adopted, in all plays. An honest worker sets
+  // RegionHeader::decoded to this number, or to one more while it is one frame
+  // ahead.
   uint32_t count() const { return count_; }
 
  private:

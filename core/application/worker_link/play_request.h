@@ -17,7 +17,7 @@ struct PlayRequest {
     kOnward,     // after the last frame of the previous play
     kBeginning,  // at the first packet
     kKeyframe,   // at the last keyframe at or before `keyframe_before`
-    kPacket,     // at the packet of `entry`; if no seek finds it: kBeginning
+    kPacket,     // at the packet of `entry`; if no seek finds it, kBeginning
   };
   Start start = Start::kOnward;
   int64_t keyframe_before = 0;

@@ -17,7 +17,8 @@ Status OpenStream(WorkerLink& link, worker_protocol::StreamOpening opening,
   link.SetLastRequest("open");
   opening.device = link.started().device_ordinal;
   // A backend may return BULKHEAD_AGAIN for half of the shortest deadline of
-  // decoding. The worker then reports the backend, before it is late itself.
+  // decoding. After this time the worker reports the backend, before the worker
+  // itself is late.
   const Deadlines& deadlines = link.deadlines();
   opening.patience =
       std::min({deadlines.open, deadlines.seek, deadlines.frame}) / 2;

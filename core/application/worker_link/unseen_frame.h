@@ -13,8 +13,8 @@ namespace bulkhead::worker_link {
 // and did not publish, or a note about a packet.
 struct UnseenFrame {
   enum class Fate {
-    kSound,    // the frame is before PlayRequest::skip_before
-    kDamaged,  // before skip_before too; parts of the picture are made up
+    kSound,    // before PlayRequest::skip_before, and without damage
+    kDamaged,  // before PlayRequest::skip_before; parts are made up
     kLost,     // the packet yielded no picture
     // Frames whose packets the file lacks, so that the index lacks them too.
     kNotInIndex,

@@ -92,7 +92,7 @@ Status VideoLink::Scan(
       link_.Send(worker_protocol::kSmallRequestWords,
                  [](schema::Request::Builder request) { request.setScan(); }));
   // The caller of a scan usually asks for a frame next, so the first slot is
-  // allocated while the worker scans. The next grant reports an error.
+  // allocated while the worker scans. If that fails, the next grant reports it.
   if (link_.pool()->allocated_count() == 0) (void)link_.pool()->Grow();
   play_.Stop();
   user_ = nullptr;

@@ -76,10 +76,10 @@ class VideoLink {
   // Asks for frames, and ends the previous play. `user` is the address of the
   // object that asks, see PlaysFor(). The pool must be attached.
   Status Play(const void* user, const PlayRequest& play);
-  // Returns whether `user` asked for the latest play. Only then may `user`
+  // Returns whether `user` asked for the latest play. If not, `user` must not
   // continue it with kOnward.
   bool PlaysFor(const void* user) const { return user_ == user; }
-  // Grants free slots and waits for the next event of the last play. Returns
+  // Grants free slots and waits for the next event of the latest play. Returns
   // kResourceExhausted if the application holds every slot.
   Result<PlayEvent> Await();
   // Returns true once the worker has died.
@@ -111,7 +111,7 @@ class VideoLink {
   WorkerLink& link_;
   PictureAdoption pictures_;
   VideoPlay play_;
-  const void* user_ = nullptr;  // the object that asked for the last play
+  const void* user_ = nullptr;  // the object that asked for the latest play
   const MakePool make_larger_pool_;
   // True if a play of this stream may overlap (Play.overlap); set by Open().
   bool may_overlap_ = false;

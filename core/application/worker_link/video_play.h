@@ -17,7 +17,7 @@ namespace bulkhead::worker_link {
 // The latest play (PlayRequest) of a video stream: the packet at which it must
 // begin, the frames that the worker may still publish, and the number of frames
 // that the worker may still pass before the wanted frame. Every reply to the
-// play is checked against these.
+// play is checked against these limits.
 //
 // Failure: a worker whose reply contradicts the request is killed, and the
 // function returns the error. kResourceExhausted means that too many frames
@@ -62,8 +62,8 @@ class VideoPlay {
   std::optional<UnseenFrame> TakeUnseen();
 
  private:
-  // Counts frames that cannot be the wanted frame. Returns kResourceExhausted
-  // if the step has passed too many.
+  // Counts frames that the step has passed, because they cannot be the wanted
+  // frame. Returns kResourceExhausted if there are too many.
   Status CountPassed(uint64_t frames);
 
   WorkerLink& link_;
@@ -74,9 +74,9 @@ class VideoPlay {
   uint64_t frames_left_ = 0;
   int64_t skip_before_ = INT64_MIN;
   bool entering_ = false;  // the worker has yet to say where the play began
-  // The point at which the play must begin: the beginning of the stream, or a
-  // packet with this timestamp (or, if no seek finds it, the beginning).
-  // Neither is set if the worker chooses the keyframe.
+  // The point at which the play must begin. to_beginning_: the beginning of the
+  // stream. to_packet_: the packet with this timestamp or, if no seek finds it,
+  // the beginning. Neither is set if the worker chooses the keyframe.
   bool to_beginning_ = false;
   std::optional<int64_t> to_packet_;
   std::optional<int64_t> entry_untrusted_;

@@ -90,7 +90,7 @@ WorkerLink::WorkerLink(
           std::chrono::steady_clock::now() - asked_at)) {}
 
 WorkerLink::~WorkerLink() {
-  // In a fork(), the worker still belongs to the parent.
+  // In a forked child, the worker still belongs to the parent.
   if (supervisor_->process().forked()) return;
   End();
   if (closed_) return;
@@ -137,8 +137,8 @@ Status WorkerLink::AwaitReply(worker_protocol::StepDeadline& deadline,
   };
   auto wake = ipc::Wake::kDeadline;
   // Each turn looks for a cancellation and a reply, then waits until
-  // deadline.next(). Only a reply, an invalid one, or the end of the worker
-  // leaves the loop early.
+  // deadline.next(). A reply (valid or not) and the end of the worker leave the
+  // loop early.
   // The deadline and the cancel signal are checked even before the first wait:
   // a worker that always has a reply ready would otherwise never be late, and a
   // signal that came while a reader of the application was slow would be

@@ -27,15 +27,15 @@
 namespace bulkhead::worker_link {
 
 // A session's link to one worker, from the start of the worker to its end:
-// sends requests, and waits for the replies within deadlines. WorkerRecovery,
+// sends requests, and waits for the replies within deadlines. CurrentWorker,
 // which owns the link, makes a new link for the next worker. The process may
 // serve other sessions too (worker_scope = "backend"). The link then leaves the
 // process alive when the session is done with it, but kills it when it is late
 // or breaks the protocol.
 //
 // The link owns the shared memory of the session (WorkerChannel) and the view
-// of the process (WorkerProcess). It shares the frame pool with the frames in
-// it.
+// of the process (WorkerProcess). It and the frames in the frame pool together
+// own the pool.
 //
 // Trust: the worker is hostile. Every reply is copied to private memory and
 // checked against the request and the ledger of the pool before other code sees
@@ -61,7 +61,7 @@ class WorkerLink {
       supervisor_link::SessionRequest request, const MediaInput& input,
       std::shared_ptr<supervisor_link::CancelSignal> cancel);
   // Calls End(), and closes the session itself if End() did not. Does nothing
-  // in a fork() of the application.
+  // in a forked child of the application.
   ~WorkerLink();
   WorkerLink(const WorkerLink&) = delete;
   WorkerLink& operator=(const WorkerLink&) = delete;
@@ -98,8 +98,8 @@ class WorkerLink {
   Status AttachPool(std::shared_ptr<worker_protocol::FramePool> pool);
   // Returns the memory that the session shares with the worker.
   worker_protocol::WorkerChannel& channel() { return *channel_; }
-  // The next two functions call the functions of WorkerProcess with the same
-  // names.
+  // FailureOf() and Misbehaved() call the functions of WorkerProcess with the
+  // same names.
   Status FailureOf(ipc::schema::Failed::Reader failed_untrusted) {
     return process_.FailureOf(failed_untrusted);
   }

@@ -43,8 +43,8 @@ Status WorkerProcess::Died() {
   dead_ = true;
   // The end may be reported a moment before the process is dead, for example
   // because its socket has closed. So this function waits. A process that lives
-  // on has pretended to end, which breaks the protocol. If bulkheadd is gone,
-  // the worker ends too, but gone_ stays false, since nobody can say when.
+  // on has pretended to end, which breaks the protocol. If bulkheadd has ended,
+  // the worker ends too, but gone_ stays false, since nobody reports its end.
   const auto ended = Ends(How::AWAIT, supervisor_->deadlines().close);
   gone_ = ended.value_or(false);
   if (ended && !*ended) {

@@ -58,8 +58,8 @@ class WorkerProcess {
 
   // The next three functions set dead(). The caller returns their error.
 
-  // Waits for the end of a process that seems to have ended. Kills it if it
-  // lives on.
+  // Waits for the end of a process that seems to have ended. Returns
+  // kBackendLost, or Misbehaved() if the process lives on.
   Status Died();
   // Kills the process because it is late. `what` completes "took too long to",
   // for example "open the file". `deadline` is the deadline that the worker has

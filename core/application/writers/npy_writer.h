@@ -11,12 +11,12 @@
 namespace bulkhead::writers {
 
 // Writes all frames as one array [N, H, W, 3] of uint8, for numpy.load(). Takes
-// RGB pictures of one size. The header contains N, so Finish() overwrites the
-// blank that is written in its place at first. Borrows the output.
+// RGB pictures of one size. The header contains N, which is known last. So
+// Write() leaves a blank header, and Finish() fills it in. Borrows the output.
 class NpyWriter : public FrameWriter {
  public:
-  // The size is that of the array if there is no frame. `path` names the file
-  // of `output`.
+  // `width` and `height` are the size of the array if no frame is written.
+  // `path` names the file of `output`.
   NpyWriter(uint32_t width, uint32_t height, std::string path, Output& output)
       : width_(width),
         height_(height),

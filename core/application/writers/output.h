@@ -18,10 +18,10 @@ namespace bulkhead::writers {
 //     if (Status status = (*output)->Write(bytes); !status.ok()) ...
 //     if (Status status = (*output)->Close(); !status.ok()) ...
 //
-// Small writes are buffered. If the reader of stdout, such as `head`, has gone
-// away, a write fails, and reader_gone() returns true. The caller then prints
-// no message. The process must ignore SIGPIPE. Owns the descriptor of a file,
-// but not stdout. Not thread-safe.
+// Small writes are buffered. If the process that reads stdout, such as `head`,
+// has ended, a write fails, and reader_gone() returns true. The caller then
+// prints no message. The process must ignore SIGPIPE. Owns the descriptor of a
+// file, but not stdout. Not thread-safe.
 class Output {
  public:
   ~Output();
