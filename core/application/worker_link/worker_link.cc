@@ -193,7 +193,7 @@ Status WorkerLink::Serve(schema::Read::Reader read_untrusted,
   }
   // After a failure of the reader the worker waits for bytes that it will not
   // get. The worker is not to blame, so it is not killed here.
-  spent_ = !served.ok();
+  spent_ = spent_ || !served.ok();
   RETURN_IF_ERROR(served);
   deadline.Extend(worker_protocol::StepDeadline::Clock::now() - asked);
   channel_->Wake();
