@@ -67,7 +67,7 @@ class TransformChain {
 
   // Transforms `source`, an RGB24 or RGB48 picture of the size passed to Fit.
   // The result lies in `source` or in memory of the chain, valid until the next
-  // call.
+  // Apply(). Fails if memory is short or swscale fails.
   ipc::Expected<Picture> Apply(const Picture& source);
 
  private:
