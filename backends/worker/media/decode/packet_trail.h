@@ -47,8 +47,8 @@ class PacketTrail {
  private:
   // Returns a note about the last packet.
   ipc::Loss NoteOfLast(ipc::DamageSign sign) const;
-  // Returns how many whole frames fit between latest_end_ and `end`, which is
-  // the end of the stream according to the file's header.
+  // Returns how many whole frames fit between latest_end_ and `end`, the end of
+  // the stream according to the file's header.
   uint64_t FramesUntil(int64_t end) const;
 
   const demux::Demuxer& demuxer_;

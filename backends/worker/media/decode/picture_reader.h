@@ -52,9 +52,9 @@ namespace bulkhead::worker::decode {
 // packet, the picture of a packet that must not be output, and the picture of a
 // packet that was reported as lost. Pictures that do not fit the packets are a
 // breach of the ABI (PassCheck). One such breach is a picture that comes out
-// after a later one, and so seems lost at first. So if nothing else shows
-// damage, the first loss is held back until the decoder's next picture shows
-// whether it is the lost one.
+// after a later one: it seems lost until it comes. So if nothing else shows
+// damage, the first loss is held back until the decoder's next picture has come
+// and PassCheck has seen whether that is the lost one.
 //
 // Used by one thread. Fails as Demuxer and Decoder do.
 class PictureReader {
@@ -75,8 +75,8 @@ class PictureReader {
   // Seeks to a keyframe at or before `timestamp`, or to the beginning if there
   // is none or the stream cannot seek.
   ipc::Expected<void> SeekToKeyframe(int64_t timestamp);
-  // Seeks to the packet with this mark, or to the beginning if the seek does
-  // not arrive at that very packet.
+  // Seeks to the packet with this mark, or to the beginning if that very packet
+  // is not found.
   ipc::Expected<void> SeekToPacket(const demux::PacketMark& mark);
 
   // Lends the demuxer's file for reading the whole stream. Returns null if that
@@ -115,10 +115,10 @@ class PictureReader {
   // another one.
   void Pass();
 
-  // Returns the losses before the current picture, or at the end of the stream
-  // the last ones. Returns each only once.
+  // Returns the losses before the current picture; at the end of the stream,
+  // the losses after the last picture. Returns each loss only once.
   std::vector<ipc::Loss> TakeLosses();
-  // Returns the backend's last sentence about damage since the last call.
+  // Returns the backend's last sentence about damage, and forgets it.
   std::string TakeComplaint() { return decoder_->TakeComplaint(); }
 
  private:
@@ -183,7 +183,8 @@ class PictureReader {
   bool packets_ended_ = false;
   bool packet_pending_ = false;  // the packet read last must still be sent
   bool met_damage_ = false;  // there was damage since the decoder was opened
-  // True while only lost pictures have shown damage since the decoder opened.
+  // True while no sign of damage but lost pictures was met since the decoder
+  // was opened.
   bool sound_ = true;
   bool has_picture_ = false;
   // The last held picture comes after a loss, and the decoder's next picture
