@@ -44,6 +44,7 @@ void ReferenceChain::Sent(const PacketRole& role, int64_t pts, bool shows) {
     return;
   }
   const uint64_t number = end();
+  // The last reference picture of a gradual refresh is an entry, too.
   bool is_entry = role.entry;
   uint64_t refreshed_from = number;
   if (!is_entry && refresh_left_ > 0) {

@@ -182,7 +182,7 @@ bool ShownPackets::ReadMpeg4(Bytes packet) {
   constexpr size_t kLeastPacked = 8;
   int vops = 0;
   bool is_coded = false;
-  // Whether the first and the second VOP may be kept for the next packet.
+  // Says for the first and for the second VOP whether libavcodec may keep it.
   std::array<bool, 2> is_held{};
   const Bytes searched =
       packs_ ? packet : packet.first(std::min(packet.size(), kHeadersBytes));
@@ -198,9 +198,9 @@ bool ShownPackets::ReadMpeg4(Bytes packet) {
   });
   if (!found || (vops == 0 && searched.size() < packet.size())) return true;
   if (vops == 0) return is_coded;
-  // libavcodec keeps the second VOP of a packet for the next packet, unless
-  // that VOP is a P-VOP. While a VOP is kept, it keeps the first VOP of the
-  // next packet instead.
+  // libavcodec keeps the second VOP of a packet and shows it for the next
+  // packet, unless that VOP is a P-VOP. While libavcodec keeps a VOP, it keeps
+  // the first VOP of the next packet in its turn, not the second.
   const bool shows_packed = holds_packed_;
   holds_packed_ =
       shows_packed ? is_held[0] && packet.size() >= kLeastPacked : is_held[1];
