@@ -257,6 +257,7 @@ PacketTable::Way AudioReader::WayTo(int64_t sample) const {
 
 ipc::Expected<void> AudioReader::Seek(int64_t sample) {
   const PacketTable::Way way = WayTo(sample);
+  // Reading on reaches the sample, and a seek would not save packets.
   if (queue_.first() <= sample && way.start() <= packet_) return {};
   if (way.start() == 0) return Restart();
   IPC_ASSIGN_OR_RETURN(const bool jumped, JumpAlong(way));

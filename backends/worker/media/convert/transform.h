@@ -28,8 +28,9 @@ struct CenterCrop {
   PictureSize size;
 };
 // A random crop. The host draws the random numbers, so that each worker of a
-// session crops the same part. `across` and `down` choose among the possible
-// left and top edges, as fractions in units of 2^-32.
+// session crops the same part. The left edge is across * (slack + 1) / 2^32,
+// rounded down, where `slack` is the picture's width minus the crop's. The top
+// edge follows in the same way from `down` and the heights.
 struct DrawnCrop {
   PictureSize size;
   uint32_t across = 0;

@@ -129,6 +129,8 @@ void ReferenceChain::Lost(int64_t pts) {
 
 void ReferenceChain::Shown(int64_t pts, bool keyframe, bool damaged) {
   const uint64_t number = Find(pts);
+  // broken_ is for pictures without timestamps. A keyframe that was sent after
+  // the break ends it.
   if (keyframe && KeyframeOf(number) >= broken_from_) broken_ = false;
   ++accounted_;
   if (damaged) {
@@ -159,6 +161,7 @@ void ReferenceChain::Break(uint64_t number) {
   uint64_t& broken =
       packet.leading ? sequences_[at].leading_broken : sequences_[at].broken;
   broken = std::min(broken, number + 1);
+  // A refresh that the break interrupts never makes an entry.
   if (refresh_began_ <= number) refresh_left_ = 0;
   for (size_t i = at + 1; i < sequences_.size();) {
     if (sequences_[i].refreshed_from > number) break;

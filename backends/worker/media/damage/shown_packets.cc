@@ -165,6 +165,7 @@ bool ShownPackets::IsCoded(Bytes vop) const {
   if (time_bits_ == 0) return true;
   HeaderBits bits(vop.data() + 1, vop.size() - 1);
   bits.Bits(2);  // type
+  // modulo_time_base: a bit 1 for each second, then 0.
   for (int i = 0; i < kMostSeconds && bits.Bit() != 0; ++i) {
   }
   bits.Bit();

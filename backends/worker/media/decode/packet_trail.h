@@ -29,8 +29,9 @@ class PacketTrail {
 
   // Must be called before the first packet after a seek.
   void Restart();
-  // Takes the next packet. Returns a note about the packet before it if
-  // libavformat calls that one corrupt. (AtEnd judges the last packet.)
+  // Takes the next packet. Returns a note about the previous packet if
+  // libavformat calls the previous packet corrupt. (AtEnd judges the last
+  // packet of the stream.)
   std::optional<ipc::Loss> Read(const bulkhead_packet& packet);
   // Returns whether libavformat calls the last packet corrupt.
   bool last_is_marked() const { return last_is_marked_; }

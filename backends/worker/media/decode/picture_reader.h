@@ -175,8 +175,8 @@ class PictureReader {
   // The timestamp of the last packet whose picture a decoder of MPEG holds
   // back.
   int64_t held_pts_ = BULKHEAD_NO_TIMESTAMP;
-  // The number of packets that the decoder has rejected, less those whose
-  // frames were reported as lost or came out damaged.
+  // The number of packets that the decoder has rejected, minus the packets
+  // whose frames were reported as lost or came out damaged.
   uint64_t rejected_ = 0;
   int64_t position_ = -1;
   bool at_beginning_ = true;
@@ -193,7 +193,8 @@ class PictureReader {
   bool damaged_ = false;
   ipc::DamageSign sign_ = ipc::DamageSign::kUnknown;
   bool drained_ = false;  // the decoder has given its last picture
-  // The last members, so destroyed first: they belong to the decoder.
+  // The last members, so destroyed first, which gives their frames back to the
+  // decoder.
   std::deque<Held> held_;
   DecodedFrame picture_;
 };

@@ -60,6 +60,7 @@ DeclaredLength OfWav(MediaBytes bytes) {
     if (!chunk) break;
     at += 8;
     if (chunk->Is("data")) {
+      // RF64 has this number in place of the size, which is in ds64.
       const bool is_large = chunk->size() == UINT32_MAX;
       const int64_t samples = is_large ? large_size : chunk->size();
       if (samples <= 0 || (!is_large && samples >= kLeastUnknown) ||

@@ -80,7 +80,7 @@ class MediaFile {
   bool refers_to_others() const { return refused_references_ > 0; }
   // Fails if the file has more streams than allowed, or a stream that is
   // neither allowed nor set aside. Some containers reveal streams only while
-  // packets are read. If one of those is not allowed, or is one too many, all
+  // packets are read. If such a stream is not allowed, or is one too many, all
   // further reads of libavformat fail. So call this again when reading stops.
   ipc::Expected<void> CheckStreams();
   // Fails with kUnsupported if the codec of `stream` is not allowed.
