@@ -111,7 +111,7 @@ void ReferenceChain::Rejected() {
   Doubt();
   if (last_is_field_) Cut();
   // Packets without a shown picture that may have caused the error count as
-  // damaged, since no picture will come out to show otherwise.
+  // damaged, since no picture will come out to show that they are intact.
   for (uint64_t number = end(); number > std::max(first_, shown_end_);) {
     Packet& packet = At(--number);
     if (packet.shows) continue;

@@ -24,8 +24,8 @@ namespace bulkhead::worker::damage {
 // packets break nothing:
 //   - packets that the container calls disposable;
 //   - B-pictures that are shown before a picture sent before them;
-//   - packets before the first keyframe. Many intact files lack the beginning of
-//     the stream, and only the decoder knows which pictures are complete.
+//   - packets before the first keyframe. Many intact files lack the stream's
+//     beginning, and only the decoder knows which pictures are complete.
 // All other packets count as referred to, whatever their headers say, since the
 // headers may be damaged, too.
 //

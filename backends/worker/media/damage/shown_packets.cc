@@ -170,8 +170,8 @@ bool ShownPackets::IsCoded(Bytes vop) const {
   }
   bits.Bit();
   bits.Bits(time_bits_);
-  // The marker bit 1 must follow; otherwise the layer's header does not belong
-  // to this VOP. Then comes the flag vop_coded.
+  // The marker bit 1 must follow. If it does not, the layer's header does not
+  // belong to this VOP, which then counts as coded. Then comes vop_coded.
   return bits.Bit() == 0 || bits.Bit() != 0;
 }
 

@@ -16,8 +16,8 @@
 namespace bulkhead::worker::decode {
 
 // Finds breaches of the ABI that do not show in the decoded stream, for
-// `bulkhead conformance`, which cannot see them from outside of the worker. For
-// some checks it changes the calls, in order to provoke the breach.
+// `bulkhead conformance`, which cannot see them from outside of the worker.
+// Some checks change the calls of the backend, in order to provoke the breach.
 //
 //     IPC_ASSIGN_OR_RETURN(auto examiner, Examiner::TakeFrom(options));
 //     Decoder::Open(backend, parameters, runtime, patience, examiner.get());

@@ -100,8 +100,8 @@ class PictureReader {
   ipc::DamageSign sign() const { return sign_; }
   // Returns the byte offset of the picture's packet in the file, or -1.
   int64_t position() const { return position_; }
-  // Returns the check of the picture's packet (PacketMark) if decoding may
-  // begin there, and 0 otherwise.
+  // Returns the check of the picture's packet (PacketMark) if the packet is a
+  // known point of access, or 0 if it is not.
   uint32_t access_check() const;
   // Returns whether a packet that was read since the decoder was opened makes
   // the pictures depend on the number of the decoder's threads.

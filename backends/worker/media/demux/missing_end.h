@@ -23,7 +23,7 @@ struct MissingEnd {
   // The offset in the file up to which libavformat has read; -1 if unknown.
   int64_t byte = -1;
   // The size in bytes that the file should have according to its header (MP4,
-  // Matroska, RIFF), if the file is shorter; -1 otherwise.
+  // Matroska, RIFF), if the file is shorter; -1 if it is not.
   int64_t declared_size = -1;
   // How many packets the header lists after the last one that was read (MP4,
   // AVI); 0 if the header does not say.
