@@ -44,8 +44,8 @@ namespace bulkhead::worker::decode {
 //   - the seek goes to the beginning;
 //   - there was damage;
 //   - a flush is not enough before the packet (AccessPoints::FlushSufficesFor).
-// `on_replace` is called before a decoder is closed, so that the caller can
-// give up its frames.
+// Before a decoder is closed, `on_replace` is called, in which the caller must
+// destroy its frames of that decoder.
 //
 // Each packet shows at most one picture, as in the index. Three kinds of
 // pictures are left out: a second picture with the timestamp of the same
@@ -73,22 +73,22 @@ class PictureReader {
 
   ipc::Expected<void> SeekToBeginning();
   // Seeks to a keyframe at or before `timestamp`, or to the beginning if there
-  // is none or the stream cannot seek.
+  // is no such keyframe or the stream cannot seek.
   ipc::Expected<void> SeekToKeyframe(int64_t timestamp);
   // Seeks to the packet with this mark, or to the beginning if that very packet
   // is not found.
   ipc::Expected<void> SeekToPacket(const demux::PacketMark& mark);
 
-  // Lends the demuxer's file for reading the whole stream. Returns null if that
-  // could change what is read here later (Demuxer::Lend). Until TakeBack,
-  // nothing else may be called.
+  // Lends the demuxer's file for reading the whole stream. Returns null if this
+  // reader might then read different packets later (Demuxer::Lend). Until
+  // TakeBack, nothing else may be called.
   std::unique_ptr<demux::Demuxer> Lend();
   void TakeBack(std::unique_ptr<demux::Demuxer> borrower) {
     demuxer_->TakeBack(std::move(borrower));
   }
 
   // Decodes until there is a current picture. Returns false at the end of the
-  // stream. Does nothing if there is one already, since Pass() was not called.
+  // stream. Does nothing if Pass() was not called since the last picture.
   ipc::Expected<bool> Next();
   bool has_picture() const { return has_picture_; }
   DecodedFrame& picture() { return picture_; }
