@@ -225,7 +225,8 @@ int64_t AudioReader::Keep(std::optional<LostSamples> told) {
   const bulkhead_rational unit = demuxer_->facts().time_base;
   if (queue_.end() == 0 && first_pts_ && *first_pts_ != BULKHEAD_NO_TIMESTAMP &&
       unit.numerator > 0) {
-    // Sample 0 is the first sample of the file, even if it was lost.
+    // Sample 0 is the first sample of the file, even if it was lost. So
+    // first_pts_ goes back by the lost samples.
     const __int128 ticks =
         __int128{told->count} * unit.denominator / rate / unit.numerator;
     int64_t begin;
@@ -256,6 +257,7 @@ PacketTable::Way AudioReader::WayTo(int64_t sample) const {
 
 ipc::Expected<void> AudioReader::Seek(int64_t sample) {
   const PacketTable::Way way = WayTo(sample);
+  // Reading on reaches the sample, and a seek would not save packets.
   if (queue_.first() <= sample && way.start() <= packet_) return {};
   if (way.start() == 0) return Restart();
   IPC_ASSIGN_OR_RETURN(const bool jumped, JumpAlong(way));

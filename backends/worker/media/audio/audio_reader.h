@@ -35,11 +35,11 @@ namespace bulkhead::worker::audio {
 // (audio_preroll.h). If the seek finds packets that are not the remembered
 // ones, the reader decodes from the beginning.
 //
-// After a seek, libavformat may say less about packets (in Ogg, how many
-// samples to leave out at the end). So a new packet is read only after all
-// packets before it, without a seek. A reader that comes to the end of the
-// remembered packets after a seek first reads these once more, without decoding
-// them.
+// After a seek, libavformat may lack facts about packets (in Ogg, how many
+// samples to leave out at the end). So a packet is read for the first time only
+// in a pass from the first packet on. If the reader has sought and comes to the
+// end of the remembered packets, it first reads them all again, without
+// decoding them.
 //
 // Used by one thread. Fails as Demuxer, Decoder and AudioConverter do.
 class AudioReader {
@@ -64,10 +64,10 @@ class AudioReader {
   // the samples may begin before the one that was asked for.
   ipc::Expected<std::optional<AudioSamples>> Read();
 
-  // Returns the damage and the notes that were found since the last call, in
-  // order: at most one for each Read(), and one at the end. Each is reported
-  // only once, and not later than Read() returns the samples (or the silence)
-  // that it concerns.
+  // Returns the damage and the notes (irregularities that cost no sample) found
+  // since the last TakeLost(), in order: at most one for each Read(), and one
+  // at the end. Each is reported once, at the latest when Read() returns the
+  // samples or the silence that it concerns.
   std::vector<LostSamples> TakeLost() { return std::exchange(lost_, {}); }
 
   // Makes the next Read() begin at `sample` or before.
@@ -85,14 +85,16 @@ class AudioReader {
   AudioReader(std::unique_ptr<demux::Demuxer> demuxer,
               OpenDecoder open_decoder);
 
+  // Returns the remembered packets to decode in order to reach `sample`.
   PacketTable::Way WayTo(int64_t sample) const;
   // Prepares for decoding from the first packet, with a new decoder.
   ipc::Expected<void> Restart();
   // Reads the packets before the current position again, from the first packet
   // of the file on.
   ipc::Expected<void> ReadAgain();
-  // Returns the format of a valid stream without samples (PCM); nullopt for
-  // other streams. In other codecs than PCM, a damaged stream looks the same.
+  // Returns the declared format if the stream is PCM and validly has no
+  // samples; nullopt for other streams. In other codecs, a damaged stream looks
+  // the same.
   std::optional<AudioFormat> FormatOfNothing() const;
   // Seeks to the start of `way` and decodes along it. Returns false if the
   // packets there are not the remembered ones, or yield other samples.
@@ -104,6 +106,7 @@ class AudioReader {
   ipc::Expected<void> Decode(const bulkhead_packet* packet);
   // Moves the samples of all frames that the decoder has to taken_.
   ipc::Expected<void> TakeFrames();
+  // Stores the decoder's sentence about the damage that it has reported.
   void NoteRejection();
   // Returns the number of samples in taken_.
   int64_t taken_count() const;
@@ -120,8 +123,8 @@ class AudioReader {
   // Returns true if the current packet was never decoded before, so that the
   // timeline must find out whether samples are missing before it.
   bool IsNew() const { return packet_ >= packets_.size(); }
-  // Keeps the report `told` of the timeline for TakeLost(). Returns how many
-  // samples it counts as lost.
+  // Keeps the timeline's report `told` for TakeLost(). Returns the number of
+  // samples that the report counts as lost.
   int64_t Keep(std::optional<LostSamples> told);
 
   const std::unique_ptr<demux::Demuxer> demuxer_;
@@ -132,7 +135,7 @@ class AudioReader {
 
   SampleQueue queue_;        // decoded and not yet read
   size_t packet_ = 0;        // the number of the next packet
-  bool has_sought_ = false;  // since the first packet of the file was read
+  bool has_sought_ = false;  // since demuxer_ was at the beginning of the file
   bool ended_ = false;
   PacketTable packets_;  // all packets decoded so far, from the first
   uint64_t jumps_ = 0;
@@ -141,10 +144,11 @@ class AudioReader {
   std::vector<AudioSamples> taken_;
   AudioTimeline::Rejection rejection_;
 
-  // The timeline after all packets decoded so far. Packets after a full table
-  // count as new on every visit, so it is then set back to after_table_.
+  // The timeline after all packets decoded so far. Packets for which packets_
+  // has no room count as new on every visit. Each visit to them begins with a
+  // copy of after_table_.
   AudioTimeline timeline_;
-  // The timeline after the last packet of a full table.
+  // The timeline after the last packet of packets_, once packets_ is full.
   std::optional<AudioTimeline> after_table_;
   std::optional<int64_t> silence_at_end_;  // set when the end was first reached
   std::vector<LostSamples> lost_;

@@ -51,6 +51,7 @@ ipc::Expected<void> AudioRenderer::Seek(int64_t sample) {
 ipc::Expected<std::optional<AudioSamples>> AudioRenderer::Next(int64_t to) {
   if (wanted_ >= to || ended()) return std::optional<AudioSamples>();
   AudioSamples samples = std::exchange(rest_, {});
+  // Decodes only if the last step has left no samples over.
   if (samples.count == 0) {
     IPC_ASSIGN_OR_RETURN(auto read, reader_->Read());
     ended_ = !read;

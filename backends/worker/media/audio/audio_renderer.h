@@ -20,11 +20,12 @@ namespace bulkhead::worker::audio {
 //     renderer->Seek(from);
 //     while (auto samples = *renderer->Next(to)) Show(*samples);
 //
-// A range after the current position is reached by decoding on, unless a seek
-// of the reader decodes fewer packets. So consecutive ranges decode each packet
-// once, whatever the codec.
+// To reach a later sample, decodes on from the current position, or seeks if
+// the reader then decodes fewer packets. So consecutive ranges decode each
+// packet once, whatever the codec.
 //
-// All sample numbers are numbers of output samples. Used by one thread.
+// All numbers, except those from TakeLost(), count output samples. Used by one
+// thread.
 class AudioRenderer {
  public:
   // A `sample_rate` or `channels` of 0 means the stream's own value.
@@ -33,7 +34,7 @@ class AudioRenderer {
       int32_t channels);
 
   const AudioReader& reader() const { return *reader_; }
-  // Returns the damage as AudioReader::TakeLost does. Its numbers are input
+  // Returns what AudioReader::TakeLost returns. The numbers in it count input
   // samples.
   std::vector<LostSamples> TakeLost() { return reader_->TakeLost(); }
   const AudioFormat& format() const { return format_; }
@@ -41,8 +42,8 @@ class AudioRenderer {
   // Makes Next() return samples from number `sample` on.
   ipc::Expected<void> Seek(int64_t sample);
 
-  // Makes one decoding step and returns the next samples before number `to`;
-  // the result may hold no sample yet. Returns nullopt when `to` or the end of
+  // Makes one decoding step, and returns the next samples before number `to`;
+  // possibly none, so call it again. Returns nullopt when `to` or the end of
   // the stream is reached.
   ipc::Expected<std::optional<AudioSamples>> Next(int64_t to);
   // Returns whether Next() has returned the last sample of the stream.
@@ -65,7 +66,7 @@ class AudioRenderer {
   int64_t exact_from_ = 0;
   int64_t wanted_ = 0;   // the next sample to return
   int64_t reached_ = 0;  // the next sample that the resampler will yield
-  AudioSamples rest_;    // decoded by the last Next(), from its `to` on
+  AudioSamples rest_;    // decoded samples from the last Next()'s `to` on
   bool ended_ = false;   // the reader is at its end
 };
 

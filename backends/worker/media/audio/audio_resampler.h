@@ -31,8 +31,8 @@ class AudioResampler {
   static ipc::Expected<std::unique_ptr<AudioResampler>> Create(
       const AudioFormat& from, const AudioFormat& to);
 
-  // Returns the input sample to start at for exact output from `output_sample`
-  // on.
+  // Returns the number of the input sample at which to start, so that the
+  // output is exact from `output_sample` on.
   int64_t InputFor(int64_t output_sample) const;
   // Starts anew. The next input begins with `input_sample`.
   ipc::Expected<void> Start(int64_t input_sample);

@@ -99,7 +99,8 @@ std::optional<LostSamples> AudioTimeline::Place(const bulkhead_packet& packet,
   const bool is_timed = packet.pts != BULKHEAD_NO_TIMESTAMP;
   // The packet's time, in samples, less the number of its first sample.
   int64_t offset = is_timed ? At(packet.pts, rate) - next : packet.pts;
-  // A decoder leaves out the encoder's padding at the start of the audio.
+  // A decoder leaves out the encoder's padding at the start of the audio, so
+  // the first sample comes later than the packet's timestamp.
   const int64_t before = At(packet.duration, rate) - samples;
   if (is_timed && next == 0 && before > 0 && !rejection) offset += before;
   LostSamples told{.first = next};
@@ -181,7 +182,8 @@ std::optional<LostSamples> AudioTimeline::AddEnd(const demux::MissingEnd& end,
   const bool is_short = shrank || is_stopped || is_rejected ||
                         end.declared_size >= 0 || end.packets > 0;
   const bool has_end = end.end != BULKHEAD_NO_TIMESTAMP && reference_;
-  // The missing samples according to the header.
+  // The missing samples according to the header. If the decoder delays its
+  // samples, so is reference_, until the drained samples make up for the delay.
   int64_t by_header = Bounded(__int128{end.packets} * longest_);
   if (has_end) by_header = At(end.end, rate) - *reference_ - (next - drained);
   const bool is_gap = end.is_of_stream && has_end && IsGap(by_header, rate);

@@ -24,15 +24,15 @@ using ipc::LostSamples;
 // the timestamps say, and so does AudioReader. So samples are missing before a
 // packet only if the decoder has rejected packets just before it. Their number
 // follows from one of these:
-//   - in a stream whose timestamps follow its samples: the time of the packet,
-//     less the time at which the samples before the damage end. (For files
-//     without timestamps, such as .mp3 and .aac, libavformat makes timestamps
-//     by counting frames.);
+//   - in a stream whose timestamps follow its samples: the packet's timestamp,
+//     minus the end of the samples before the damage (for files without
+//     timestamps, such as .mp3 and .aac, libavformat makes timestamps by
+//     counting frames);
 //   - in other streams: the durations of the rejected packets;
 //   - after the last packet: the header of the file.
 //
 // In all functions, numbers of samples are for one channel, `next` is the
-// number of the next sample, and `rate` the number of samples in a second.
+// number that the next sample gets, and `rate` is the sample rate in Hz.
 // Timestamps and durations are hostile. A value type: a copy continues from the
 // same packet.
 class AudioTimeline {
@@ -48,15 +48,15 @@ class AudioTimeline {
   std::optional<LostSamples> Add(const bulkhead_packet& packet, int64_t samples,
                                  const Rejection& rejection, int64_t next,
                                  int64_t rate);
-  // Returns the samples that are missing after the last one, or a note.
-  // `drained` samples came from the decoder after the last packet. `shrank`
-  // says that the file became shorter while it was read.
+  // Returns the samples that are missing after the last one, or a note, or
+  // nothing. The decoder has given the last `drained` samples after the last
+  // packet. `shrank` says that the file became shorter while it was read.
   std::optional<LostSamples> AddEnd(const demux::MissingEnd& end, bool shrank,
                                     int64_t next, int64_t drained,
                                     int64_t rate);
 
-  // Returns the decoder's last sentence about rejected packets after which no
-  // samples have come.
+  // Returns the decoder's sentence about the last rejected packet if no packet
+  // after it has yielded samples; empty in other cases.
   const std::string& complaint() const { return damage_.complaint; }
 
  private:
@@ -91,8 +91,8 @@ class AudioTimeline {
   // Returns whether a difference of `gap` samples between the timestamps and
   // the samples is a gap to note.
   bool IsGap(int64_t gap, int64_t rate) const;
-  // Returns the number of samples of each packet if it is always the same, or
-  // 0.
+  // Returns the number of samples per packet if it was the same in the last few
+  // accepted packets, or 0.
   int64_t UsualBlock() const;
 
   bulkhead_rational unit_;
@@ -100,11 +100,11 @@ class AudioTimeline {
   // The offset (see Missing()) of the last packet that had samples and a
   // timestamp. If nothing is missing, the next packet has the same offset.
   std::optional<int64_t> reference_;
-  // The number of steps from packet to packet, and of those whose timestamps do
-  // not follow the samples.
+  // The number of steps from packet to packet, and the number of jumps among
+  // them: steps at which the timestamps do not follow the samples.
   int64_t steps_ = 0, jumps_ = 0;
   int64_t block_ = 0;          // the samples of the last accepted packet
-  int64_t repeats_ = 0;        // how many accepted packets in a row had as many
+  int64_t repeats_ = 0;        // accepted packets in a row with block_ samples
   int64_t longest_ = 0;        // the most samples of any accepted packet
   int64_t end_position_ = -1;  // byte offset of the end of the last packet
   int64_t notes_ = 0;          // the number of notes

@@ -17,7 +17,7 @@ class PacketTable {
  public:
   struct Packet {
     int64_t pts;
-    int64_t position;
+    int64_t position;  // byte offset in the file
     size_t bytes;
     int64_t first_sample;  // the number of its first sample, after `silence`
     uint32_t samples;
@@ -43,8 +43,8 @@ class PacketTable {
   const Packet& operator[](size_t number) const { return packets_[number]; }
 
   // Returns the way to a sample for a decoder that needs `preroll` packets
-  // (audio_preroll.h). With nullopt, and if a packet of the preroll was
-  // rejected, the way begins at the first packet.
+  // (audio_preroll.h). The way begins at the first packet of the stream if
+  // `preroll` is nullopt, or if a packet after the way's start was rejected.
   Way WayTo(int64_t sample, std::optional<int> preroll) const;
 
  private:

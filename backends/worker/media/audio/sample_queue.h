@@ -14,7 +14,7 @@ namespace bulkhead::worker::audio {
 // no memory until Take() returns it, since damage can be long. A value type.
 class SampleQueue {
  public:
-  // Drops all samples. The next one that is added has the number `next`.
+  // Drops all samples. The sample that is added next gets the number `next`.
   void Restart(int64_t next);
 
   bool empty() const { return samples_.empty(); }
@@ -27,8 +27,8 @@ class SampleQueue {
   // `limit` or higher.
   void Add(AudioSamples samples, int64_t limit);
   void AddSilence(int64_t count, int32_t channels);
-  // Takes the first samples; at most a few thousand of silence at once. The
-  // queue must not be empty.
+  // Removes the first samples and returns them; silence in parts of a few
+  // thousand samples. The queue must not be empty.
   AudioSamples Take();
   // Puts back the samples that Take returned last.
   void PutBack(AudioSamples samples);

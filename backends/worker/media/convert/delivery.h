@@ -55,7 +55,7 @@ struct PlacedFrame {
 class FrameDelivery {
  public:
   // Lets decoders write into the slots from now on. `converter` must have a
-  // shape, so FixSize or Prepare was called. `buffers` and `converter` must
+  // shape: call its FixSize or Prepare first. `buffers` and `converter` must
   // outlive the delivery.
   FrameDelivery(std::shared_ptr<decode::SlotPool> pool,
                 decode::BufferProvider& buffers, OutputConverter& converter);
@@ -71,14 +71,15 @@ class FrameDelivery {
 
   // Finds a slot for a picture, and takes ownership of `frame`. Convert() must
   // follow before the next picture. Returns nullopt, and leaves `frame`, if no
-  // slot is free, or if the picture is larger than a slot (outgrown()); call
-  // again with the same frame after a grant, or when the pool was replaced.
-  // Fails with kBackendMisbehaved if the picture breaks bulkhead_backend.h.
+  // slot is free or the picture is larger than a slot (outgrown()). After a
+  // Grant() or a ReplacePool(), call it again with the same frame. Fails as
+  // OutputConverter::Prepare does, and with kBackendMisbehaved if the picture
+  // is not in the buffer that it names.
   ipc::Expected<std::optional<PlacedFrame>> Place(decode::DecodedFrame& frame);
   // Converts the picture into its slot, which then belongs to the host. May run
-  // on another thread while the session's thread decodes. The caller must
-  // destroy `placed` on the session's thread, since the decoder gets its frame
-  // back then. Fails as OutputConverter::Convert does.
+  // on another thread while the session's thread decodes. `placed` must be
+  // destroyed on the session's thread, since that gives the frame back to the
+  // decoder. Fails as OutputConverter::Convert does.
   ipc::Expected<DeliveredFrame> Convert(const PlacedFrame& placed);
   // Returns whether the last picture passed to Place is larger than a slot.
   bool outgrown() const {
@@ -86,8 +87,8 @@ class FrameDelivery {
   }
 
  private:
-  // The form of the pictures that decoders may write into the slots. Without a
-  // format, decoders may not write into slots.
+  // The form of the pictures that decoders may write into the slots. If the
+  // format is AV_PIX_FMT_NONE, decoders may not write into slots.
   struct Form {
     AVPixelFormat format = AV_PIX_FMT_NONE;
     ipc::FrameGeometry geometry{};
@@ -95,7 +96,7 @@ class FrameDelivery {
   };
 
   // Lets decoders write pictures of the converter's latest shape into the slots
-  // if the pictures fit, and need no conversion (`in_place`).
+  // if the pictures fit and `in_place` says that they need no conversion.
   void LetDecodersWrite(bool in_place);
   // Returns the slot of a frame that was decoded into a slot and needs no
   // conversion; nullopt for other frames.
@@ -104,7 +105,7 @@ class FrameDelivery {
   std::shared_ptr<decode::SlotPool> pool_;
   decode::BufferProvider& buffers_;
   OutputConverter& converter_;
-  Form written_;
+  Form written_;  // the form that decoders may write now
   // The decoder's frames that were published without a copy, by slot. The host
   // owns their slots.
   std::vector<decode::DecodedFrame> lent_;

@@ -19,10 +19,10 @@ namespace bulkhead::worker::convert {
 //
 //     ffmpeg -noautorotate -i F -map 0:v:0 -fps_mode passthrough -f rawvideo
 //
-// of FFmpeg 5.1: nothing is turned or converted. As in that
-// command, the first picture sets the format and size of all results, to which
-// later pictures are scaled. Without `autoscale` each picture keeps its own
-// format and size.
+// of FFmpeg 5.1: no picture is turned upright or converted to RGB. As in that
+// command, the first picture sets the format and size of all results, and other
+// pictures are brought to them (PictureScaler). Without `autoscale` each
+// picture keeps its own format and size.
 //
 // Fails as FrameCheck and PictureScaler do, and with kUnsupported for a pixel
 // format without an ipc::PixelLayout. Used by one thread.
@@ -38,14 +38,14 @@ class NativeConverter {
   NativeConverter(uint64_t max_pixels, bool autoscale)
       : check_(max_pixels), autoscale_(autoscale) {}
 
-  // Sets the shape of results. The host knows it from an earlier worker, which
+  // Sets the shape of results, which the host knows from an earlier worker that
   // has seen the first frame.
   ipc::Expected<Shape> Fix(const std::string& pixel_format, PictureSize size);
 
   // Checks the frame and returns the shape of its result.
   ipc::Expected<Shape> Prepare(const bulkhead_frame& frame);
 
-  // Writes the frame prepared last into `slot`, as `geometry` says.
+  // Writes the frame prepared last into `slot`, whose layout is `geometry`.
   ipc::Expected<void> Convert(const bulkhead_frame& frame, uint8_t* slot,
                               const ipc::FrameGeometry& geometry);
 
@@ -65,8 +65,8 @@ class NativeConverter {
   decode::FrameCheck check_;
   const bool autoscale_;
   PictureScaler scaler_;
-  Form source_;
-  Form result_;
+  Form source_;  // of the frame prepared last
+  Form result_;  // of its result
   std::optional<Shape> shape_;
 };
 

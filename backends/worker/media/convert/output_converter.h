@@ -23,7 +23,7 @@ struct OutputFormat {
   // per component, and bytes for other streams.
   std::optional<ipc::ElementType> element = ipc::ElementType::kUint8;
   std::vector<Transform> transforms;
-  // If true, all pictures have the size of the first picture, and native ones
+  // If true, all pictures have the size of the first picture, and with `native`
   // also its pixel format. If false, each picture has its own size and format,
   // and there are no transforms.
   bool autoscale = true;
@@ -33,9 +33,9 @@ struct OutputFormat {
     // The format of the first picture, if an earlier worker has found it.
     std::string known_format;
     // True if decoders may write into the slots. Must be false if damaged
-    // pictures are delivered. The parts that a decoder leaves unfilled show old
-    // contents of the memory, and only private memory has the same contents as
-    // the ffmpeg command's (BufferProvider).
+    // pictures are delivered: where a decoder fills no pixels, old contents of
+    // the memory show. In private memory, these contents are the same as in the
+    // ffmpeg command (BufferProvider); in a slot, they are not.
     bool in_place = true;
   };
   std::optional<Native> native;
@@ -68,9 +68,9 @@ class OutputConverter {
   OutputConverter(const int32_t* stream_matrix_untrusted, uint64_t max_pixels,
                   OutputFormat format);
 
-  // Sets the size of every picture before the transforms, as an earlier worker
-  // of the session has found it. Requires OutputFormat::element, or for native
-  // pictures Native::known_format.
+  // Sets the size of every picture before the transforms, which the host knows
+  // from an earlier worker of the session. Requires OutputFormat::element, or
+  // for native pictures Native::known_format.
   ipc::Expected<OutputShape> FixSize(PictureSize size);
 
   // Checks the frame and returns the shape of the result. With autoscale, all
@@ -80,14 +80,14 @@ class OutputConverter {
   const OutputShape& shape() const { return *shape_; }
 
   // Converts the frame prepared last into `slot`, which has the `geometry` of
-  // the shape. May write the spare bytes of rows and planes.
+  // the shape. May also write the padding after rows and planes.
   ipc::Expected<void> Convert(const bulkhead_frame& frame, uint8_t* slot,
                               const ipc::FrameGeometry& geometry);
 
   // Returns whether the frame prepared last needs no conversion.
   bool IsDeliverable() const;
-  // Returns the pixel format in which a decoder may write results into slots;
-  // AV_PIX_FMT_NONE if it may not.
+  // Returns the pixel format of pictures that a decoder may write into slots;
+  // AV_PIX_FMT_NONE if it may write none.
   AVPixelFormat slot_format() const;
 
   // Returns the size of the latest picture before the transforms.
@@ -96,6 +96,8 @@ class OutputConverter {
  private:
   // Returns the element type that fits the frame prepared last.
   ipc::ElementType ElementByDepth() const;
+  // SetShape and SetNativeShape set shape_ and upright_size_: for RGB, from the
+  // size before the transforms; for native pictures, from their shape.
   ipc::Expected<OutputShape> SetShape(PictureSize upright);
 
   // Converts the frame prepared last to RGB.

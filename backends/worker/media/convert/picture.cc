@@ -76,6 +76,7 @@ void TurnPlane(const uint8_t* from, ptrdiff_t from_stride, const Plane& source,
                       target.height);
     return;
   }
+  // With a negative stride, rows are read or written from the last on.
   if (orientation.flip_source_rows) {
     from += from_stride * (source.height - 1);
     from_stride = -from_stride;

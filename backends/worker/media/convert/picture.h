@@ -31,13 +31,12 @@ struct Picture {
   int stride[4] = {};
 };
 
-// Returns the picture of a frame whose pixel format is `format`.
+// Returns a view of the planes of `frame`, whose pixel format is `format`.
 Picture PictureOf(const bulkhead_frame& frame, AVPixelFormat format);
 
-// Returns whether pictures of this format can be turned before the conversion
-// to RGB. Other formats are turned after the conversion. The order follows
-// ffmpeg's filters, and is visible in the pixels, since chroma is interpolated
-// along rows.
+// Returns whether pictures of this format are turned before the conversion to
+// RGB (true) or after it (false). The order follows ffmpeg's filters, and is
+// visible in the pixels, since chroma is interpolated along rows.
 bool CanTurn(const demux::Orientation& orientation, AVPixelFormat format);
 
 // Writes the turned `source` into `target`, whose format, planes, strides and

@@ -93,6 +93,7 @@ ipc::Expected<void> PictureScaler::Scale(const bulkhead_frame& frame,
     IPC_TRY(MakeScaler(source, target, range_));
   }
 
+  // Sets the frame's colour matrix and range, and keeps all other details.
   int* unused_table;
   int source_range, target_range, brightness, contrast, saturation;
   sws_getColorspaceDetails(context_.get(), &unused_table, &source_range,

@@ -13,8 +13,8 @@ namespace bulkhead::worker::convert {
 // with the colour matrix, range and chroma positions that ffmpeg sets. A
 // picture that has the format and the size already is copied.
 //
-// Fails with kUnsupported for a format that swscale cannot read or write. Used
-// by one thread.
+// Fails with kUnsupported for a format that swscale cannot read or write, and
+// with kResourceExhausted when memory is short. Used by one thread.
 class PictureScaler {
  public:
   // Forgets the colour range of earlier pictures. Call this if the format or
@@ -22,8 +22,8 @@ class PictureScaler {
   void Reset();
 
   // Converts `source`, whose colours `frame` describes, into `target`. swscale
-  // may write the spare bytes of a row of `target`, and a few bytes after the
-  // last row.
+  // may also write the padding after the rows of `target`, and a few bytes
+  // after the last row.
   ipc::Expected<void> Scale(const bulkhead_frame& frame, const Picture& source,
                             const Picture& target);
 
@@ -32,7 +32,7 @@ class PictureScaler {
                                  int color_range);
 
   SwsContextPtr context_;
-  int range_ = AVCOL_RANGE_UNSPECIFIED;  // the last one that a frame declared
+  int range_ = AVCOL_RANGE_UNSPECIFIED;  // the last range a frame declared
 };
 
 }  // namespace bulkhead::worker::convert

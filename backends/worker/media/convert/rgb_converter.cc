@@ -73,6 +73,7 @@ ipc::Expected<void> RgbConverter::Convert(const bulkhead_frame& frame,
   const Picture result = {
       format_, width, height, {target}, {static_cast<int>(stride)}};
   Picture picture = PictureOf(frame, key_.format);
+  // These turns need a copy of the picture. A vertical flip needs only a view.
   const bool copies = orientation_.transpose || orientation_.flip_horizontally;
 
   if (copies && !CanTurn(orientation_, key_.format)) {

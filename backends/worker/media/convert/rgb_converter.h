@@ -53,7 +53,7 @@ class RgbConverter {
   // before the first conversion.
   void set_format(AVPixelFormat format) { format_ = format; }
 
-  // Sets the size of results. The host knows it from an earlier worker, which
+  // Sets the size of results, which the host knows from an earlier worker that
   // has seen the stream's first frame.
   void FixSize(PictureSize size) { size_ = size; }
 
@@ -62,7 +62,7 @@ class RgbConverter {
   ipc::Expected<PictureSize> Prepare(const bulkhead_frame& frame);
 
   // Converts the frame prepared last into `target`, in rows of `stride` bytes
-  // in the layout of ipc::RgbGeometry. May write the spare bytes of a row.
+  // in the layout of ipc::RgbGeometry. May also write the padding after a row.
   ipc::Expected<void> Convert(const bulkhead_frame& frame, uint8_t* target,
                               uint32_t stride);
 

@@ -28,8 +28,9 @@ struct CenterCrop {
   PictureSize size;
 };
 // A random crop. The host draws the random numbers, so that each worker of a
-// session crops the same part. `across` and `down` choose among the possible
-// left and top edges, as fractions in units of 2^-32.
+// session crops the same part. The left edge is across * (slack + 1) / 2^32,
+// rounded down, where `slack` is the picture's width minus the crop's. The top
+// edge follows in the same way from `down` and the heights.
 struct DrawnCrop {
   PictureSize size;
   uint32_t across = 0;
@@ -67,7 +68,7 @@ class TransformChain {
 
   // Transforms `source`, an RGB24 or RGB48 picture of the size passed to Fit.
   // The result lies in `source` or in memory of the chain, valid until the next
-  // call.
+  // Apply(). Fails if memory is short or swscale fails.
   ipc::Expected<Picture> Apply(const Picture& source);
 
  private:

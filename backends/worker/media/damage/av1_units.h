@@ -12,7 +12,8 @@ inline constexpr uint32_t kAv1SequenceHeader = 1;
 inline constexpr uint32_t kAv1FrameHeader = 3;
 inline constexpr uint32_t kAv1Frame = 6;
 
-// The number of bytes before the units of an av1C record.
+// The size in bytes of the header of an av1C record, the extradata of AV1. Open
+// bitstream units follow the header.
 inline constexpr size_t kAv1RecordBytes = 4;
 
 // Calls `use` with the type and the payload of each open bitstream unit of

@@ -39,8 +39,8 @@ std::vector<uint8_t> WithoutEscapes(std::span<const uint8_t> unit, size_t most);
 // The header of a VP9 packet (VP9 bitstream specification, section 6.2). If the
 // packet has several frames (a superframe, annex B), the first one's header.
 struct Vp9Header {
-  // False for a single frame that is only referred to. True for all other
-  // packets, also for superframes and malformed headers.
+  // False for a packet with a single frame that is not shown (show_frame is 0).
+  // True for all other packets, also for superframes and malformed headers.
   bool shows = true;
   bool keyframe = false;
 };

@@ -37,6 +37,7 @@ void OutstandingPackets::OnlyCount() {
 }
 
 void OutstandingPackets::Sent(int64_t pts, int64_t duration, int64_t position) {
+  // Leading pictures of the packet at which decoding began do not count.
   if (timed_ && pts != BULKHEAD_NO_TIMESTAMP && pts < entry_) return;
   if (pts == BULKHEAD_NO_TIMESTAMP || waiting_.count(pts) > 0 ||
       waiting_.size() == kMostWaiting) {

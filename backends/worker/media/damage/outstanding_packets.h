@@ -13,7 +13,7 @@ using ipc::Loss;
 
 // Finds lost pictures: matches the pictures that a decoder gives with the
 // packets that it got. Decoders silently drop packets that they cannot use,
-// such as those before the first keyframe, or those that refer to a lost
+// such as packets before the first keyframe, or packets that refer to a lost
 // picture. Comparing packets with pictures is the only way to notice. The
 // comparison also finds pictures that belong to no packet.
 //
@@ -37,14 +37,15 @@ class OutstandingPackets {
   // Records that a packet was sent that shows a picture.
   void Sent(int64_t pts, int64_t duration, int64_t position);
   // Records that the decoder drops the picture of a packet by design, which is
-  // no loss. Call this before any picture comes out after that packet was sent.
+  // no loss. Call this before a later picture comes out, which would make the
+  // packet count as lost.
   void Dropped(int64_t pts);
   // Records that a packet was sent for which no picture is shown. `discarded`
   // says that it has a picture that must not be output
   // (BULKHEAD_PACKET_DISCARD).
   void SentWithout(int64_t pts, bool discarded);
-  // From now on only counts packets and pictures. Call this once the order of
-  // the timestamps is not the order of the pictures.
+  // From now on only counts packets and pictures. Call this once timestamps
+  // have contradicted the order of the pictures.
   void OnlyCount();
   // Returns whether packets are matched by their timestamps.
   bool timed() const { return timed_; }
@@ -84,8 +85,8 @@ class OutstandingPackets {
   void Remember(int64_t pts, Origin origin);
   // Records the position of a packet, for losses that can only be counted.
   void Note(int64_t position);
-  // Returns the origin of a picture with this timestamp, for which no packet
-  // waits.
+  // Returns the origin of a picture with this timestamp if no packet with the
+  // timestamp waits.
   Origin OriginOf(int64_t pts) const;
 
   // The packets whose pictures have not come out, by timestamp.
@@ -98,9 +99,9 @@ class OutstandingPackets {
   int64_t shown_ = INT64_MIN;  // the timestamp of the last picture
   bool lossy_ = false;         // a packet was lost
   bool timed_ = true;
-  // If not timed_: the number of packets whose pictures have not come out, and
-  // the byte offsets of the first packet that may be among them and of the last
-  // packet.
+  // If not timed_: the number of packets whose pictures have not come out. They
+  // lie between first_position_ and last_position_, two byte offsets of packets
+  // (-1 if unknown).
   int64_t uncounted_ = 0;
   int64_t first_position_ = -1;
   int64_t last_position_ = -1;

@@ -137,6 +137,8 @@ void PacketInspector::NoteLeftOut(const bulkhead_packet& packet, int count) {
                       packet.position, packet.flags});
     return;
   }
+  // The waiting ends with this packet. If it is an entry, the early pictures
+  // with a higher count are shown after it, so they are late.
   late_.swap(early_);
   const std::optional<int> entry = start_.entry_count();
   std::erase_if(late_, [&](const LatePacket& other) {

@@ -26,7 +26,7 @@ namespace bulkhead::worker::damage {
 //
 // Some packets yield no picture and are no loss: packets that show none by
 // design (shown_packets.h), the second field of an H.264 picture, and packets
-// that cannot be decoded because the stream begins in its middle
+// that cannot be decoded because the stream's beginning was cut off
 // (stream_start.h).
 //
 // In some files the order of the timestamps is not the order of the pictures (a
@@ -49,9 +49,9 @@ class PacketInspector {
   // not damaged.
   bool Inspect(const bulkhead_packet& packet);
 
-  // Returns whether the packet inspected last cannot be decoded because of
-  // where the stream begins. If a decoder gives a picture for the packet all
-  // the same, the picture is dropped.
+  // Returns whether the packet inspected last cannot be decoded because the
+  // stream's beginning was cut off (stream_start.h). If a decoder gives a
+  // picture for the packet all the same, the picture is dropped.
   bool left_out() const { return left_out_; }
 
   // A packet of H.264 for which left_out() was true, but whose picture turns
@@ -109,10 +109,12 @@ class PacketInspector {
   void Parse(const bulkhead_packet& packet);
   // Updates early_ and late_. `count` is the picture order count.
   void NoteLeftOut(const bulkhead_packet& packet, int count);
+  // Returns whether the packet shows a picture, damage and cuts aside.
   bool Shows(const bulkhead_packet& packet);
   bool IsKeyframe(const bulkhead_packet& packet) const;
   bool IsSecondField();
-  // Clear ordered_ if `pts` contradicts the order of the pictures.
+  // Clear ordered_ if `pts` contradicts the order of the pictures, according to
+  // their counts or their types.
   void CheckCount(int64_t pts);
   void CheckType(int64_t pts);
 

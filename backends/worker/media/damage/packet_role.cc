@@ -152,6 +152,7 @@ void RoleReader::ReadH264(const bulkhead_packet& packet,
     const bool idr = type == 5 && slice.intra && unit.size() >= kShortestIdr &&
                      (!has_slice || role.closed);
     role.closed = role.closed || idr;
+    // The second slice that begins a picture is the first of the second field.
     second_field = second_field || (has_slice && slice.begins);
     intra = intra && (second_field || slice.intra) && (type != 5 || idr);
     all_b = all_b && slice.b && type == 1;
@@ -186,6 +187,7 @@ void RoleReader::ReadHevc(const bulkhead_packet& packet, PacketRole& role) {
       return;
     }
     const int type = unit[0] >> 1 & 0x3f;
+    // An end before the picture is the end of the previous sequence.
     if (type == kEndOfSequence || type == kEndOfBitstream) {
       (has_slice ? role.ends_sequence : after_end) = true;
     }

@@ -13,12 +13,12 @@ namespace bulkhead::worker::damage {
 // as far as its headers say so.
 struct PacketRole {
   // True if decoding may begin here (a random access point): later packets
-  // refer to no packet before this one. Exempt are leading pictures: they are
-  // sent after this packet, but shown before its picture.
+  // refer to no packet before this one. Only leading pictures, which are sent
+  // after this packet and shown before its picture, may do so (open GOP).
   bool entry = false;
   // H.264, stricter than `entry`: true if the stream itself, and not only the
-  // container, says that decoding may begin here. Pictures that are shown later
-  // are then the same as from a decoder that began earlier.
+  // container, says that decoding may begin here. A decoder that begins here
+  // then shows the same later pictures as one that began earlier.
   bool exact = false;
   // True for an entry after which no packet, not even a leading picture,
   // refers to earlier packets (closed GOP).
@@ -65,11 +65,11 @@ struct PacketRole {
 //     const PacketRole role = roles.Read(packet, type);   // every packet
 //
 // In H.264 and HEVC, headers of NAL units say which pictures are entries and
-// which are referred to. In the MPEG family, the types of pictures say so. Of
+// which are referred to. In the MPEG family, the types of pictures say so. In
 // other codecs only the keyframes are known, so each picture counts as referred
-// to. In VP8, VP9 and AV1 that holds even for a frame that no picture is
-// predicted from, since the next frame inherits probabilities or motion
-// vectors. If all pictures of a codec are intra coded, each packet is an entry.
+// to. That is right in VP8, VP9 and AV1 even for a frame from which no picture
+// is predicted: the next frame inherits its probabilities or motion vectors.
+// If all pictures of a codec are intra coded, each packet is an entry.
 //
 // The packets are hostile; at worst, a role is wrong. A value type.
 class RoleReader {

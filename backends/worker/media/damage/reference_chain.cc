@@ -44,6 +44,7 @@ void ReferenceChain::Sent(const PacketRole& role, int64_t pts, bool shows) {
     return;
   }
   const uint64_t number = end();
+  // The last reference picture of a gradual refresh is an entry, too.
   bool is_entry = role.entry;
   uint64_t refreshed_from = number;
   if (!is_entry && refresh_left_ > 0) {
@@ -110,7 +111,7 @@ void ReferenceChain::Rejected() {
   Doubt();
   if (last_is_field_) Cut();
   // Packets without a shown picture that may have caused the error count as
-  // damaged, since no picture will come out to show otherwise.
+  // damaged, since no picture will come out to show that they are intact.
   for (uint64_t number = end(); number > std::max(first_, shown_end_);) {
     Packet& packet = At(--number);
     if (packet.shows) continue;
@@ -128,6 +129,8 @@ void ReferenceChain::Lost(int64_t pts) {
 
 void ReferenceChain::Shown(int64_t pts, bool keyframe, bool damaged) {
   const uint64_t number = Find(pts);
+  // broken_ is for pictures without timestamps. A keyframe that was sent after
+  // the break ends it.
   if (keyframe && KeyframeOf(number) >= broken_from_) broken_ = false;
   ++accounted_;
   if (damaged) {
@@ -158,6 +161,7 @@ void ReferenceChain::Break(uint64_t number) {
   uint64_t& broken =
       packet.leading ? sequences_[at].leading_broken : sequences_[at].broken;
   broken = std::min(broken, number + 1);
+  // A refresh that the break interrupts never makes an entry.
   if (refresh_began_ <= number) refresh_left_ = 0;
   for (size_t i = at + 1; i < sequences_.size();) {
     if (sequences_[i].refreshed_from > number) break;

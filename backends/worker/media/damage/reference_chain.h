@@ -24,24 +24,26 @@ namespace bulkhead::worker::damage {
 // packets break nothing:
 //   - packets that the container calls disposable;
 //   - B-pictures that are shown before a picture sent before them;
-//   - packets before the first keyframe. Many intact files begin in the middle,
-//     and only the decoder knows which of its pictures are complete.
+//   - packets before the first keyframe. Many intact files lack the stream's
+//     beginning, and only the decoder knows which pictures are complete.
 // All other packets count as referred to, whatever their headers say, since the
 // headers may be damaged, too.
 //
 // A recovery point of H.264 with a gradual refresh becomes an entry once the
 // refresh is complete, unless the chain was broken in between.
 //
-// Pictures come out in another order than packets go in. A decoder that met an
-// error may have lost any packet whose picture is not out yet. Pictures that
-// may refer to such a packet are not settled until the fate of the packet is
-// known. Without errors, each picture is settled at once.
+// A picture is *settled* once it is known whether it is broken. Pictures come
+// out in another order than packets go in, so a decoder that met an error may
+// have lost any packet whose picture is not out yet. Pictures that may refer to
+// such a packet are settled when the fate of the packet is known. Without
+// errors, each picture is settled at once.
 //
 // If timestamps do not say which packet a picture belongs to (OnlyCount),
-// pictures are only counted. A break then lasts until a keyframe comes out that
-// was sent after it. An error may also have damaged one of the next pictures.
-// So no picture is settled until a damaged one or enough pictures have come
-// out; after a damaged one, all pictures that wait are broken.
+// pictures are only counted:
+//   - A break lasts until a keyframe comes out that was sent after the break.
+//   - An error may have damaged any of the next pictures. So no picture is
+//     settled until a damaged picture has come out, which makes all waiting
+//     pictures broken, or until enough pictures have come out.
 //
 // The last few thousand packets are remembered. A value type.
 class ReferenceChain {
@@ -62,7 +64,7 @@ class ReferenceChain {
   // Records that the decoder met an error in a packet that it did not reject.
   void Doubt() { doubtful_ = end(); }
 
-  // Each of the next four identifies a packet and its picture by timestamp.
+  // The next four functions identify a packet and its picture by timestamp.
 
   // Records that the packet gave no picture.
   void Lost(int64_t pts);
@@ -85,11 +87,11 @@ class ReferenceChain {
     int64_t pts;
     bool closed;
     bool has_keyframe;
-    // The packet where the gradual refresh began that made the entry; `first`
-    // for other entries.
+    // If the entry ends a gradual refresh, the number of the packet at which
+    // the refresh began; `first` for other entries.
     uint64_t refreshed_from;
-    // Packets from the number `broken` on refer to a lost or damaged packet. So
-    // do packets from `leading_broken` on that are shown before the entry.
+    // Packets from the number `broken` on refer to a lost or damaged packet.
+    // Leading pictures from the number `leading_broken` on do so, too.
     uint64_t broken = UINT64_MAX;
     uint64_t leading_broken = UINT64_MAX;
   };
@@ -110,8 +112,8 @@ class ReferenceChain {
   // there is none.
   uint64_t Find(int64_t pts) const;
   // Returns the number of the keyframe whose picture comes out now. `number` is
-  // the packet with the picture's timestamp, or end(). In the latter case the
-  // result may be an earlier keyframe, or 0.
+  // the packet with the picture's timestamp, or end(). If it is no keyframe,
+  // the result is found by counting, and may be an earlier keyframe, or 0.
   uint64_t KeyframeOf(uint64_t number) const;
   // Returns the index of the packet's sequence in sequences_.
   size_t SequenceOf(uint64_t number) const;
@@ -121,7 +123,7 @@ class ReferenceChain {
   void Cut();
   // Breaks the chain at a packet that is lost or damaged.
   void Break(uint64_t number);
-  // Forgets the oldest packets above the number that is remembered.
+  // Forgets the oldest packets if there are more than are to be remembered.
   void Forget();
   uint64_t end() const { return first_ + packets_.size(); }
   Packet& At(uint64_t number) { return packets_[number - first_]; }
@@ -135,12 +137,12 @@ class ReferenceChain {
   // that the refresh still needs; 0 if there is no refresh.
   uint64_t refresh_began_ = 0;
   uint32_t refresh_left_ = 0;
-  uint64_t shown_end_ = 0;      // 1 + the latest packet whose picture is out
+  uint64_t shown_end_ = 0;      // 1 + the last packet whose picture is out
   int64_t latest_pts_ = 0;      // the greatest since the last entry was sent
   bool last_is_field_ = false;  // the packet sent last is a second field
   bool timed_ = true;           // false after OnlyCount(); then these are used:
-  bool broken_ = false;
-  uint64_t broken_from_ = 0;
+  bool broken_ = false;         // pictures that come out now are broken
+  uint64_t broken_from_ = 0;    // a keyframe from this number on ends the break
   uint64_t accounted_ = 0;  // the number of pictures that came out, and errors
 };
 

@@ -165,12 +165,13 @@ bool ShownPackets::IsCoded(Bytes vop) const {
   if (time_bits_ == 0) return true;
   HeaderBits bits(vop.data() + 1, vop.size() - 1);
   bits.Bits(2);  // type
+  // modulo_time_base: a bit 1 for each second, then 0.
   for (int i = 0; i < kMostSeconds && bits.Bit() != 0; ++i) {
   }
   bits.Bit();
   bits.Bits(time_bits_);
-  // The marker bit 1 must follow; otherwise the layer's header does not belong
-  // to this VOP. Then comes the flag vop_coded.
+  // The marker bit 1 must follow. If it does not, the layer's header does not
+  // belong to this VOP, which then counts as coded. Then comes vop_coded.
   return bits.Bit() == 0 || bits.Bit() != 0;
 }
 
@@ -182,7 +183,7 @@ bool ShownPackets::ReadMpeg4(Bytes packet) {
   constexpr size_t kLeastPacked = 8;
   int vops = 0;
   bool is_coded = false;
-  // Whether the first and the second VOP may be kept for the next packet.
+  // Says for the first and for the second VOP whether libavcodec may keep it.
   std::array<bool, 2> is_held{};
   const Bytes searched =
       packs_ ? packet : packet.first(std::min(packet.size(), kHeadersBytes));
@@ -198,9 +199,9 @@ bool ShownPackets::ReadMpeg4(Bytes packet) {
   });
   if (!found || (vops == 0 && searched.size() < packet.size())) return true;
   if (vops == 0) return is_coded;
-  // libavcodec keeps the second VOP of a packet for the next packet, unless
-  // that VOP is a P-VOP. While a VOP is kept, it keeps the first VOP of the
-  // next packet instead.
+  // libavcodec keeps the second VOP of a packet and shows it for the next
+  // packet, unless that VOP is a P-VOP. While libavcodec keeps a VOP, it keeps
+  // the first VOP of the next packet in its turn, not the second.
   const bool shows_packed = holds_packed_;
   holds_packed_ =
       shows_packed ? is_held[0] && packet.size() >= kLeastPacked : is_held[1];

@@ -11,8 +11,7 @@ struct AVCodecParameters;
 
 namespace bulkhead::worker::damage {
 
-// Finds out from the headers of a stream's packets which of them show a
-// picture.
+// Reads in the headers of a stream's packets which packets show a picture.
 //
 //     ShownPackets shown(codec_parameters);
 //     const bool counts = shown.Read(packet);   // every packet, in their order
@@ -60,12 +59,12 @@ class ShownPackets {
   bool ReadMpeg2(Bytes packet);
 
   int codec_;
-  bool is_reduced_ = false;  // AV1: frames have a still picture's short header
-  // MPEG-4: the number of bits of the time in the header of a VOP; 0 if
-  // unknown.
+  bool is_reduced_ = false;  // AV1: reduced_still_picture_header
+  // MPEG-4: the number of bits of the time (vop_time_increment) in the header
+  // of a VOP; 0 if unknown.
   int time_bits_ = 0;
   bool packs_ = false;         // MPEG-4: the encoder packs B-pictures
-  bool holds_packed_ = false;  // MPEG-4: a packed picture waits for a packet
+  bool holds_packed_ = false;  // MPEG-4: the next packet shows a packed picture
   bool has_packed_ = false;
   // MPEG-2: the bytes of the sequence header whose change makes libavcodec drop
   // the held picture.

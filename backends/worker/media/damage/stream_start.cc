@@ -64,6 +64,8 @@ bool StreamStart::LeavesOutMpeg(const PacketRole& role, int type) {
                        std::exchange(is_first_, false);
   if (is_rest) return codec_ != AV_CODEC_ID_MPEG4;
   is_first_ = false;
+  // Nothing is left out after unreadable headers, which may be damage, or after
+  // two pictures that others refer to.
   settled_ = type == AV_PICTURE_TYPE_NONE || references_ == 2;
   if (settled_) return false;
   if (role.closed) closed_ = true;

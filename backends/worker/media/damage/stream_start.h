@@ -9,20 +9,20 @@
 
 namespace bulkhead::worker::damage {
 
-// Finds the packets that show nothing because the stream begins in its middle:
-// the stream was cut (`ffmpeg -ss 5 -c copy`), or recorded from a broadcast.
-// Pictures that refer to packets before the beginning cannot be decoded.
-// Decoders leave them out silently, and they do not count as lost frames.
+// Finds the packets that show nothing because the stream's beginning is
+// missing: the stream was cut (`ffmpeg -ss 5 -c copy`), or recorded from a
+// broadcast. Pictures that refer to missing packets cannot be decoded. Decoders
+// leave them out silently, and they do not count as lost frames.
 //
 //     StreamStart start(codec_id, StreamStart::Before::kNothing);
 //     if (start.LeavesOut(role, type, count)) ...  // every packet
 //
 // These packets are left out:
 //   HEVC: RASL pictures (leading pictures that refer to packets before their
-//     entry) after the first CRA picture, after a BLA picture, and after the
-//     first CRA picture after an end of sequence (ITU-T H.265, section 8.1.3,
-//     NoRaslOutputFlag). A RASL picture that is shown after that picture is not
-//     left out, since its own entry was lost;
+//     entry) whose entry is the first CRA picture, a BLA picture, or the first
+//     CRA picture after an end of sequence (ITU-T H.265, section 8.1.3,
+//     NoRaslOutputFlag). If a RASL picture is shown after the last entry, its
+//     own entry was lost, and it is not left out;
 //   MPEG-1 and MPEG-2: packets before the first I-picture. In an open group of
 //     pictures, also B-pictures before the second picture that others refer to;
 //   MPEG-4: B-pictures before the second picture that others refer to;
@@ -42,9 +42,10 @@ class StreamStart {
 
   StreamStart(int codec, Before before) : codec_(codec), before_(before) {}
 
-  // H.264: returns the picture order count of the first entry, if that is the
-  // packet taken last and no IDR picture. Pictures that were left out before
-  // the entry and have a higher count are shown after it, so they are not lost.
+  // H.264: returns the picture order count of the packet taken last if it is
+  // the first entry and no IDR picture; nullopt in other cases. Pictures that
+  // were left out before the entry and have a higher count are shown after the
+  // entry, so a decoder does show them.
   std::optional<int> entry_count() const;
 
   // Returns whether packets of H.264 or MPEG may still be left out.
@@ -65,9 +66,9 @@ class StreamStart {
   Before before_;
   bool left_out_ = false;  // the previous packet was left out
   bool settled_ = false;   // no further packet will be left out
-  // HEVC: a sequence ended with the previous packet.
+  // HEVC: no entry has come since the beginning or the last end of sequence.
   bool sequence_ended_ = true;
-  bool lacks_leading_ = true;  // HEVC: RASL pictures cannot be decoded
+  bool lacks_leading_ = true;  // HEVC: now RASL pictures cannot be decoded
   // HEVC: the picture order count of the last entry, INT_MIN if unknown.
   int leads_to_ = INT_MIN;
   bool is_first_ = true;       // MPEG: the next packet is the first

@@ -27,7 +27,7 @@ class TimestampGaps {
     int64_t position;
   };
 
-  // `reordered` is the reorder delay (StreamFacts::video_delay).
+  // `reordered` is the reorder delay in pictures (StreamFacts::video_delay).
   explicit TimestampGaps(size_t reordered) : reordered_(reordered) {}
 
   // Must be called before the first packet after a seek.
@@ -36,7 +36,8 @@ class TimestampGaps {
   // a gap, once no packet can fall into the gap any more and enough steps after
   // it are known.
   std::optional<Packet> Sent(const Packet& packet);
-  // Returns the gaps at the end of the stream, one in each call.
+  // Returns the first packet after each remaining gap, one in each call, then
+  // nullopt. Call this at the end of the stream.
   std::optional<Packet> Ended();
 
  private:
@@ -54,7 +55,7 @@ class TimestampGaps {
   size_t reordered_;
   std::vector<Packet> waiting_;  // in descending order of time
   std::optional<int64_t> last_;  // the timestamp of the last packet taken
-  std::deque<Step> steps_;       // the last steps
+  std::deque<Step> steps_;       // the last few steps, in order of time
 };
 
 }  // namespace bulkhead::worker::damage

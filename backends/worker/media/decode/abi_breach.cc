@@ -68,6 +68,9 @@ ipc::Expected<void> EqualTimestamps::Shown(int64_t pts) {
   return tl::unexpected(Breach());
 }
 
+// Judges a pass with few frames, all of which Shown() allows. Such a pass is a
+// breach if its packets have enough distinct timestamps and repeat none as
+// often.
 ipc::Expected<void> EqualTimestamps::Ended() const {
   if (shown_pts_ == BULKHEAD_NO_TIMESTAMP || equal_ != frames_ ||
       equal_ <= std::max<uint64_t>(most_repeated_, 1) ||

@@ -68,7 +68,7 @@ class EqualTimestamps {
  private:
   ipc::Error Breach() const;
 
-  // The first different timestamps of packets, as many as the checks need.
+  // The first distinct timestamps of packets, as many as the checks need.
   std::vector<int64_t> sent_;
   int64_t last_sent_ = BULKHEAD_NO_TIMESTAMP;
   uint64_t repeated_ = 0;       // packets in a row with last_sent_

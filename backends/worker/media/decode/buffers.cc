@@ -58,7 +58,7 @@ std::optional<Layout> LayOut(AVPixelFormat format, int width, int height,
       return std::nullopt;
     }
     const int64_t lowest_bit = wide & ~(wide - 1);
-    wide += lowest_bit;  // the next width to try
+    wide += lowest_bit;  // the next width to try: a multiple of 2 * lowest_bit
     aligned = true;
     for (int stride : layout.strides) {
       aligned &= static_cast<uint32_t>(stride) % alignment == 0;

@@ -38,8 +38,8 @@ namespace bulkhead::worker::decode {
 // parts must not be decoded into slots.
 //
 // Thread-safe. Must outlive every decoder that was opened with its runtime;
-// buffers that a vendor leaks live as long as the provider. A request beyond
-// the memory limit gets OUT_OF_MEMORY.
+// buffers that a vendor leaks live as long as the provider. A request that
+// would exceed the memory limit gets OUT_OF_MEMORY.
 class BufferProvider {
  public:
   // `most_bytes` limits the private memory. `log` may be called from any thread
@@ -54,7 +54,7 @@ class BufferProvider {
 
   const bulkhead_runtime* runtime() const { return &runtime_; }
 
-  // Makes all buffers hold zeroes when they are acquired next, as for a new
+  // Makes private buffers hold zeroes when they are acquired next, as for a new
   // decoder. Call this before a seek, so that nothing that was decoded before
   // the seek can show in later pictures.
   void Renew();

@@ -41,7 +41,7 @@ class DecodedFrame {
   Decoder* decoder_ = nullptr;
   bulkhead_frame raw_{};  // the frame from the backend, for release_frame
   bulkhead_frame
-      view_{};  // a copy with fields beyond the backend's size zeroed
+      view_{};  // a copy; fields that the backend does not know are zero
 };
 
 // The limit on pixels of a picture, and the size of the stream's pictures
@@ -77,10 +77,11 @@ struct PixelLimit {
 //
 // After a failure the decoder can only be destroyed. Failures:
 //   kBackendMisbehaved: a breach of bulkhead_backend.h;
-//   kBackendLost, kBackendUnavailable: the device is gone; the backend says
-//     that it failed. In both cases a new worker may continue;
-//   kUnsupported, kResourceExhausted: as the backend says;
-//   kBadInput: all other failures.
+//   kBackendLost: the backend says that its device is gone (DEVICE_LOST);
+//   kBackendUnavailable: the backend says that it failed (FAILED). After either
+//     of these two, a new worker may continue;
+//   kUnsupported, kResourceExhausted: the backend says so;
+//   kBadInput: open says that the stream is damaged (BAD_INPUT).
 class Decoder {
  public:
   enum class Sent { kAccepted, kTakeFramesFirst, kDamaged };
@@ -128,14 +129,16 @@ class Decoder {
   void Release(bulkhead_frame& frame);
   // Make the extra calls that an examiner asks for: SendEndAgain after the end
   // was sent, ExamineEnd after the backend reported the end of the stream.
-  // ReceiveEndAgain checks that the backend reports the end once more.
+  // ReceiveEndAgain checks that the backend reports that end once more; if not,
+  // the backend breaks `clause`, which `words` quotes.
   ipc::Expected<void> SendEndAgain();
   ipc::Expected<void> ExamineEnd();
   ipc::Expected<void> ReceiveEndAgain(const char* clause, const char* words);
 
   // Returns the error for a `call` of the ABI that returned `result`.
   ipc::Error Failure(const char* call, bulkhead_result result) const;
-  // Returns the error for a backend that returns AGAIN for too long.
+  // Returns the error for a backend that returns AGAIN for too long. `what`
+  // names the calls, as the subject of the message.
   ipc::Error Stuck(const char* what) const;
   // Stores the backend's sentence about damage. Without a sentence, fails if
   // there is an examiner.

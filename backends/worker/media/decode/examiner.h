@@ -16,16 +16,16 @@
 namespace bulkhead::worker::decode {
 
 // Finds breaches of the ABI that do not show in the decoded stream, for
-// `bulkhead conformance`, which cannot see them from outside of the worker. For
-// some checks it changes the calls, in order to provoke the breach.
+// `bulkhead conformance`, which cannot see them from outside of the worker.
+// Some checks change the calls of the backend, in order to provoke the breach.
 //
 //     IPC_ASSIGN_OR_RETURN(auto examiner, Examiner::TakeFrom(options));
 //     Decoder::Open(backend, parameters, runtime, patience, examiner.get());
 //
 // Options of the stream whose keys begin with "bulkhead." ask for an examiner,
 // and are not passed to the backend. Streams without such options have no
-// examiner. After the colon stand the clauses of bulkhead_backend.h whose
-// breaches the option finds.
+// examiner. The clauses of bulkhead_backend.h whose breaches an option finds
+// follow a colon.
 //
 //     bulkhead.hold-frames     gives each frame back this many frames later,
 //                              and checks that it has not changed: frame-5
@@ -75,7 +75,8 @@ class Examiner {
   // Returns the services to pass to open in place of `runtime`. Valid as long
   // as the examiner.
   const bulkhead_runtime& ServicesOver(const bulkhead_runtime& runtime);
-  // Returns the packet to send in place of `packet`. Valid until the next call.
+  // Returns the packet to send in place of `packet`. Valid until the next
+  // InPlaceOf().
   const bulkhead_packet* InPlaceOf(const bulkhead_packet* packet);
   // Records that the backend did not take the packet, which will be sent again.
   void NotTaken() { --packets_; }
@@ -120,7 +121,7 @@ class Examiner {
 
   uint64_t opens_ = 0;
   int64_t kept_ = 0;               // references to buffers after the last close
-  std::vector<uint64_t> weights_;  // allocated bytes, the latest last
+  std::vector<uint64_t> weights_;  // allocated bytes at opens, the latest last
   uint64_t packets_ = 0;
   uint64_t frames_ = 0;
   std::deque<HeldFrame> held_;

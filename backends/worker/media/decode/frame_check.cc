@@ -26,6 +26,7 @@ bool IsReadablePlane(const bulkhead_frame& frame, int plane,
                            ? AV_CEIL_RSHIFT(frame.height, format.log2_chroma_h)
                            : frame.height;
   const int64_t stride = frame.stride[plane];
+  // The distance from the first row to the last row, negative if upside down.
   const int64_t others = (rows - 1) * stride;
   const auto first = reinterpret_cast<uintptr_t>(frame.data[plane]) +
                      static_cast<uintptr_t>(std::min<int64_t>(others, 0));

@@ -24,8 +24,8 @@ class FrameCheck {
   // A `max_pixels` of 0 means no limit.
   explicit FrameCheck(uint64_t max_pixels) : max_pixels_(max_pixels) {}
 
-  // Returns the pixel format of a valid frame. Whether planes lie in a buffer
-  // of the runtime is checked by BufferProvider::Holds instead.
+  // Returns the pixel format of a valid frame. Does not check planes in a
+  // buffer of the runtime for readable memory; BufferProvider::Holds does.
   ipc::Expected<AVPixelFormat> Check(const bulkhead_frame& frame);
 
  private:

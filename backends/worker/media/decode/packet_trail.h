@@ -29,8 +29,9 @@ class PacketTrail {
 
   // Must be called before the first packet after a seek.
   void Restart();
-  // Takes the next packet. Returns a note about the packet before it if
-  // libavformat calls that one corrupt. (AtEnd judges the last packet.)
+  // Takes the next packet. Returns a note about the previous packet if
+  // libavformat calls the previous packet corrupt. (AtEnd judges the last
+  // packet of the stream.)
   std::optional<ipc::Loss> Read(const bulkhead_packet& packet);
   // Returns whether libavformat calls the last packet corrupt.
   bool last_is_marked() const { return last_is_marked_; }
@@ -47,8 +48,8 @@ class PacketTrail {
  private:
   // Returns a note about the last packet.
   ipc::Loss NoteOfLast(ipc::DamageSign sign) const;
-  // Returns how many whole frames fit between latest_end_ and `end`, which is
-  // the end of the stream according to the file's header.
+  // Returns how many whole frames fit between latest_end_ and `end`, the end of
+  // the stream according to the file's header.
   uint64_t FramesUntil(int64_t end) const;
 
   const demux::Demuxer& demuxer_;

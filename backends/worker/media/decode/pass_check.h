@@ -13,9 +13,9 @@ namespace bulkhead::worker::decode {
 // breaches of the C ABI: too many pictures, pictures with timestamps of no
 // packet, out of order or all equal, and no picture at all.
 //
-// In a damaged stream, decoders guess timestamps. So callers say what damage
-// has been met, and most checks are then left out. All failures are
-// kBackendMisbehaved. A value type.
+// In a damaged stream, decoders guess timestamps. So each check gets the damage
+// that was met so far; if there is any, most checks are left out. All failures
+// are kBackendMisbehaved. A value type.
 class PassCheck {
  public:
   // The damage that was met since the decoder was opened.

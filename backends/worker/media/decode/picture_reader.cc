@@ -157,7 +157,7 @@ void PictureReader::Rejected() {
   met_damage_ = true;
   sound_ = false;
   ++rejected_;
-  // A packet that cannot be decoded because the stream begins in its middle
+  // A packet that cannot be decoded because the stream's beginning is missing
   // breaks nothing, since no later picture refers to it.
   if (!inspector_->left_out()) chain_.Rejected();
 }
@@ -186,7 +186,7 @@ ipc::Expected<void> PictureReader::Take(DecodedFrame frame) {
   IPC_TRY(check_.Shown(shown.origin, frame->pts, DamageSoFar()));
   const bool damaged = frame->damaged != 0;
   if (damaged || frame->met_error != 0) sound_ = false;
-  // The picture that seems lost may still come: a breach, and no damage.
+  // The picture that seems lost may come next. That is a breach, and no damage.
   awaits_next_ = sound_ && !met_damage_ && !shown.losses.empty();
   AddLosses(shown.losses);
   if (!outstanding_.timed()) chain_.OnlyCount();
@@ -270,6 +270,7 @@ ipc::Expected<void> PictureReader::ReadPacket() {
   if (inspector_->drops_held()) outstanding_.Dropped(held_pts_);
   for (const auto& late : inspector_->late()) {
     outstanding_.Sent(late.pts, late.duration, late.position);
+    // The size of a late packet is not known here; 0 changes no limit.
     check_.Sent(late.pts, 0);
   }
   if (trail_.last_is_marked()) sound_ = false;

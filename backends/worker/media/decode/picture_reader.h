@@ -44,17 +44,17 @@ namespace bulkhead::worker::decode {
 //   - the seek goes to the beginning;
 //   - there was damage;
 //   - a flush is not enough before the packet (AccessPoints::FlushSufficesFor).
-// `on_replace` is called before a decoder is closed, so that the caller can
-// give up its frames.
+// Before a decoder is closed, `on_replace` is called, in which the caller must
+// destroy its frames of that decoder.
 //
 // Each packet shows at most one picture, as in the index. Three kinds of
 // pictures are left out: a second picture with the timestamp of the same
 // packet, the picture of a packet that must not be output, and the picture of a
 // packet that was reported as lost. Pictures that do not fit the packets are a
 // breach of the ABI (PassCheck). One such breach is a picture that comes out
-// after a later one, and so seems lost at first. So if nothing else shows
-// damage, the first loss is held back until the decoder's next picture shows
-// whether it is the lost one.
+// after a later one: it seems lost until it comes. So if nothing else shows
+// damage, the first loss is held back until the decoder's next picture has come
+// and PassCheck has seen whether that is the lost one.
 //
 // Used by one thread. Fails as Demuxer and Decoder do.
 class PictureReader {
@@ -73,22 +73,22 @@ class PictureReader {
 
   ipc::Expected<void> SeekToBeginning();
   // Seeks to a keyframe at or before `timestamp`, or to the beginning if there
-  // is none or the stream cannot seek.
+  // is no such keyframe or the stream cannot seek.
   ipc::Expected<void> SeekToKeyframe(int64_t timestamp);
-  // Seeks to the packet with this mark, or to the beginning if the seek does
-  // not arrive at that very packet.
+  // Seeks to the packet with this mark, or to the beginning if that very packet
+  // is not found.
   ipc::Expected<void> SeekToPacket(const demux::PacketMark& mark);
 
-  // Lends the demuxer's file for reading the whole stream. Returns null if that
-  // could change what is read here later (Demuxer::Lend). Until TakeBack,
-  // nothing else may be called.
+  // Lends the demuxer's file for reading the whole stream. Returns null if this
+  // reader might then read different packets later (Demuxer::Lend). Until
+  // TakeBack, nothing else may be called.
   std::unique_ptr<demux::Demuxer> Lend();
   void TakeBack(std::unique_ptr<demux::Demuxer> borrower) {
     demuxer_->TakeBack(std::move(borrower));
   }
 
   // Decodes until there is a current picture. Returns false at the end of the
-  // stream. Does nothing if there is one already, since Pass() was not called.
+  // stream. Does nothing if Pass() was not called since the last picture.
   ipc::Expected<bool> Next();
   bool has_picture() const { return has_picture_; }
   DecodedFrame& picture() { return picture_; }
@@ -100,8 +100,8 @@ class PictureReader {
   ipc::DamageSign sign() const { return sign_; }
   // Returns the byte offset of the picture's packet in the file, or -1.
   int64_t position() const { return position_; }
-  // Returns the check of the picture's packet (PacketMark) if decoding may
-  // begin there, and 0 otherwise.
+  // Returns the check of the picture's packet (PacketMark) if the packet is a
+  // known point of access, or 0 if it is not.
   uint32_t access_check() const;
   // Returns whether a packet that was read since the decoder was opened makes
   // the pictures depend on the number of the decoder's threads.
@@ -115,10 +115,10 @@ class PictureReader {
   // another one.
   void Pass();
 
-  // Returns the losses before the current picture, or at the end of the stream
-  // the last ones. Returns each only once.
+  // Returns the losses before the current picture; at the end of the stream,
+  // the losses after the last picture. Returns each loss only once.
   std::vector<ipc::Loss> TakeLosses();
-  // Returns the backend's last sentence about damage since the last call.
+  // Returns the backend's last sentence about damage, and forgets it.
   std::string TakeComplaint() { return decoder_->TakeComplaint(); }
 
  private:
@@ -175,15 +175,16 @@ class PictureReader {
   // The timestamp of the last packet whose picture a decoder of MPEG holds
   // back.
   int64_t held_pts_ = BULKHEAD_NO_TIMESTAMP;
-  // The number of packets that the decoder has rejected, less those whose
-  // frames were reported as lost or came out damaged.
+  // The number of packets that the decoder has rejected, minus the packets
+  // whose frames were reported as lost or came out damaged.
   uint64_t rejected_ = 0;
   int64_t position_ = -1;
   bool at_beginning_ = true;
   bool packets_ended_ = false;
   bool packet_pending_ = false;  // the packet read last must still be sent
   bool met_damage_ = false;  // there was damage since the decoder was opened
-  // True while only lost pictures have shown damage since the decoder opened.
+  // True while no sign of damage but lost pictures was met since the decoder
+  // was opened.
   bool sound_ = true;
   bool has_picture_ = false;
   // The last held picture comes after a loss, and the decoder's next picture
@@ -192,7 +193,8 @@ class PictureReader {
   bool damaged_ = false;
   ipc::DamageSign sign_ = ipc::DamageSign::kUnknown;
   bool drained_ = false;  // the decoder has given its last picture
-  // The last members, so destroyed first: they belong to the decoder.
+  // The last members, so destroyed first, which gives their frames back to the
+  // decoder.
   std::deque<Held> held_;
   DecodedFrame picture_;
 };

@@ -9,7 +9,7 @@
 
 namespace bulkhead::worker::decode {
 
-// Runs a task on a second thread, once for each Begin() of the owning thread.
+// Runs a task on a second thread, once for each Begin() of the first thread.
 //
 //     SideThread beside([&] { Convert(picture, slot); });
 //     beside.Begin();
@@ -18,10 +18,11 @@ namespace bulkhead::worker::decode {
 //
 // If the second thread has not begun a run by Finish(), Finish() itself runs
 // the task. So nothing waits for the second thread where no processor is free
-// for it. The thread starts with the first run. If it cannot be started,
+// for it. The thread is started by the first Begin(). If it cannot be started,
 // Finish() does every run.
 //
-// Begin() and Finish() are for one thread. The task must not throw.
+// Begin() and Finish() must be called by the same thread. The task must not
+// throw.
 class SideThread {
  public:
   explicit SideThread(std::function<void()> task) : task_(std::move(task)) {}
@@ -35,9 +36,9 @@ class SideThread {
   // Returns once the task has run, at once if there is nothing to do.
   void Finish();
 
-  // Waits, at most for `patience`, until the run that the calling thread has
-  // handed over has ended. Called in the handler of a signal that ends the
-  // process, so that the result of the run is not lost.
+  // Waits, at most for `patience`, until the run has ended that the calling
+  // thread has handed over to any SideThread. Called in the handler of a signal
+  // that ends the process, so that the result of the run is not lost.
   static void AwaitBeforeDeath(std::chrono::milliseconds patience);
 
  private:

@@ -25,9 +25,9 @@ struct Slot {
 //
 // A decoder that decodes into a slot may still refer to the slot after its
 // picture was published, and even after the host has granted the slot again. So
-// such a slot is *pinned* until Release, and a grant does not free it. The last
-// free slot is never pinned. It is kept for a picture that was decoded into
-// private memory; without it, such a picture could wait for a slot for ever.
+// such a slot is *pinned* until Release: a grant does not free it. The last
+// free slot is never pinned. It is kept for pictures that were decoded into
+// private memory, which could otherwise wait for a slot for ever.
 //
 // Thread-safe, since decoders acquire buffers on their own threads. The memory
 // is borrowed and must outlive the pool.
@@ -87,7 +87,7 @@ class SlotPool {
   const size_t slot_bytes_;
   mutable std::mutex mutex_;
   std::vector<State> slots_;
-  uint32_t next_ = 0;  // where to search next, so that slots are used in turn
+  uint32_t next_ = 0;  // the slot to try first, so that all are used in turn
 };
 
 }  // namespace bulkhead::worker::decode

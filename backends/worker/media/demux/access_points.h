@@ -14,7 +14,7 @@ namespace bulkhead::worker::demux {
 
 // Identifies one packet among all packets of its file.
 struct PacketMark {
-  int64_t timestamp;  // the timestamp to which a seek goes
+  int64_t timestamp;  // for a seek: the pts, or the dts if there is no pts
   int64_t position;   // byte offset in the file, -1 if unknown
   uint32_t check;     // hash of its bytes and its palette; never 0
 
@@ -23,10 +23,10 @@ struct PacketMark {
 PacketMark MarkOf(const bulkhead_packet& packet);
 
 // Finds the points of access (random access points) of a stream: the packets at
-// which a new decoder, which knows the stream's extradata, may begin. From such
-// a packet on, the decoder gives the same pictures, bit for bit, as a pass from
-// the first packet. Only leading pictures may differ, which are shown before
-// the packet's own picture.
+// which a new decoder that knows the stream's extradata may begin. From such a
+// packet on, the decoder gives the same pictures, bit for bit, as a pass from
+// the first packet. Only leading pictures, which are shown before the packet's
+// own picture, may differ.
 //
 //     AccessPoints points(codec_parameters);
 //     if (points.Read(packet, role)) ...   // every packet, in decoding order

@@ -72,8 +72,8 @@ class CarriedState {
   std::map<uint32_t, uint64_t> initial_;  // after the extradata
   std::map<uint32_t, uint64_t> now_;      // after the last packet
   std::set<uint32_t> set_;  // the keys that the current packet has set
-  // JPEG: false once items of the current packet come too late for its own
-  // picture, and count only for later packets.
+  // JPEG: false after the first scan of the current packet. Later items of the
+  // packet come too late for its own picture, and count only for later packets.
   bool sets_in_time_ = true;
 };
 

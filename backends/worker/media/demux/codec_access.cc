@@ -60,6 +60,7 @@ bool IsRv20Intra(Bytes packet) {
   return BitsFrom(packet, 1 + size_t{8} * (packet[0] + 1)).Bits(2) < 2;
 }
 
+// Reads the picture header of SVQ1: a start code, a number and the type.
 bool IsSvq1Intra(Bytes packet) {
   HeaderBits bits = BitsFrom(packet, 0);
   const uint32_t code = bits.Bits(22);

@@ -26,8 +26,8 @@ CodecAccess AccessOf(int codec);
 // codecs, whose decoders in libavcodec do not implement a flush.
 bool FlushSuffices(int codec);
 
-// Returns whether the first bits of a packet, whose codec has kBits, say that
-// no picture from this one on refers to an earlier picture.
+// Returns whether the first bits of a packet say that no picture from this one
+// on refers to an earlier picture. For codecs with kBits; false for others.
 bool IsIntraByItsBits(int codec, std::span<const uint8_t> packet_untrusted);
 
 }  // namespace bulkhead::worker::demux

@@ -60,6 +60,7 @@ DeclaredLength OfWav(MediaBytes bytes) {
     if (!chunk) break;
     at += 8;
     if (chunk->Is("data")) {
+      // RF64 has this number in place of the size, which is in ds64.
       const bool is_large = chunk->size() == UINT32_MAX;
       const int64_t samples = is_large ? large_size : chunk->size();
       if (samples <= 0 || (!is_large && samples >= kLeastUnknown) ||
@@ -68,8 +69,8 @@ DeclaredLength OfWav(MediaBytes bytes) {
       }
       return {.bytes = at + samples, .sample_bytes = samples};
     }
-    // The chunk has the size of the file in 8 bytes, then the size of the
-    // samples.
+    // ds64 begins with the size of the file and the size of the samples, in 8
+    // bytes each.
     std::array<uint8_t, 16> sizes;
     if (chunk->Is("ds64") && bytes.ReadAt(at, sizes) == ssize_t{sizes.size()}) {
       large_size = static_cast<int64_t>(AV_RL64(sizes.data() + 8));
@@ -98,6 +99,7 @@ int64_t EbmlNumber(MediaBytes bytes, int64_t& at, bool keeps_marker) {
   return value == marker - 1 ? -1 : static_cast<int64_t>(value);
 }
 
+// Looks for the segment among the first elements; EBML's own header is first.
 DeclaredLength OfMatroska(MediaBytes bytes) {
   constexpr int64_t kSegment = 0x18538067;
   int64_t at = 0;

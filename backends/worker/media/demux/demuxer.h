@@ -62,8 +62,8 @@ class Demuxer {
 
   const StreamFacts& facts() const { return facts_; }
 
-  // Returns the stream's parameters for bulkhead_backend.open. Valid until a
-  // seek.
+  // Returns the stream's parameters for bulkhead_backend.open. Valid until the
+  // next seek.
   const bulkhead_codec_parameters& codec_parameters() const {
     return parameters_;
   }
@@ -83,9 +83,9 @@ class Demuxer {
   // packet that is too large, the following packets can still be read.
   ipc::Expected<bool> ReadPacket();
 
-  // Returns the first packet, which ReadPacket then reads once more. Returns
-  // null if it cannot be read; ReadPacket then says why. Call this only at the
-  // beginning.
+  // Returns the first packet without consuming it: ReadPacket then reads the
+  // same packet. Returns null if the packet cannot be read; the next ReadPacket
+  // then fails with the reason. Call this only at the beginning.
   const bulkhead_packet* PeekFirst();
 
   // Returns true if the file was found to be shorter than size(), because it
@@ -98,8 +98,9 @@ class Demuxer {
     return Open(bytes_, size_, name_, stream_index_, kind_, limits_);
   }
 
-  // Returns the packet that ReadPacket read; after a seek that did not end at
-  // the beginning, the next packet. Valid until the next read or seek.
+  // Returns the packet that ReadPacket read. After a seek that did not end at
+  // the beginning, returns the packet that ReadPacket will read next. Valid
+  // until the next read or seek.
   const bulkhead_packet& packet() const { return packet_; }
   // Returns whether the container calls packet() disposable, which means that
   // no other packet refers to it.
@@ -127,24 +128,24 @@ class Demuxer {
   // only after a seek that did not end at the beginning.
   int64_t entry() const;
 
-  // Goes to the first packet by opening the file again. A seek to the beginning
+  // Goes to the first packet by opening the file again. libavformat's own seek
   // would miss the packets before the first keyframe, and frames would differ.
   ipc::Expected<void> SeekToBeginning();
 
-  // Lends the open file to a new demuxer, which reads the same stream from its
-  // beginning to its end (for the index). That saves the time to open and probe
-  // the file once more. Until TakeBack, call nothing else here.
+  // Lends the open file to a new demuxer, the borrower, which reads the same
+  // stream from its beginning to its end (for the index). That saves the time
+  // to open and probe the file once more. Until TakeBack, call nothing else.
   //
   // Lends only an MP4 file, and only while this demuxer has read few packets
-  // since the beginning. In other cases this demuxer might read different
-  // packets later, so null is returned.
+  // since the beginning. In other cases returns null, since this demuxer might
+  // read different packets later.
   std::unique_ptr<Demuxer> Lend();
-  // Takes the file back, so that a seek need not open it again. The borrower
-  // has read the file to its end, so a ReadPacket without a seek before it
-  // opens the file again and reads on to the packet that is due. If the
-  // borrower could not read the file, found it shorter, or made libavformat's
-  // index of it grow, the file is not taken back; then a seek opens it again,
-  // too.
+  // Takes the file back from the borrower, which is at the end of the file. If
+  // a seek comes next, it uses the open file. If a ReadPacket comes next, it
+  // opens the file again and skips the packets that were read before Lend().
+  // Does not take the file back if the borrower could not read it, found it
+  // shorter, or made libavformat's index of it grow. A seek then opens the file
+  // again, too.
   void TakeBack(std::unique_ptr<Demuxer> borrower);
 
  private:
@@ -156,12 +157,12 @@ class Demuxer {
   // Reads the next packet of the stream into av_packet_. Returns false if there
   // is none, or if it is too large (packet_too_large_).
   bool NextAvPacket();
-  // Seeks to a wanted packet at or before `timestamp`, or else to the
-  // beginning. `is_wanted` returns whether packet_ is the wanted one. It sets
-  // its bool argument to true if a seek farther back cannot find that packet.
+  // Seeks to a wanted packet at or before `timestamp`, or to the beginning if
+  // none is found. `is_wanted` returns whether packet_ is wanted. It sets its
+  // bool argument to true once a seek farther back cannot find a wanted packet.
   template <typename IsWanted>
   ipc::Expected<void> SeekTo(int64_t timestamp, const IsWanted& is_wanted);
-  // Opens the file again and reads on to the packet at which the file was lent.
+  // Opens the file again, and skips the packets that were read before Lend().
   ipc::Expected<void> Return();
 
   const MediaBytes bytes_;

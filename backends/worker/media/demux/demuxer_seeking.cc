@@ -47,9 +47,9 @@ ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
 
 ipc::Expected<void> Demuxer::SeekToPacket(const PacketMark& mark) {
   return SeekTo(mark.timestamp, [this, &mark](bool* passed) {
-    // A seek farther back helps only if the seek arrived after the wanted
-    // packet. The timestamps do not say so, since a picture that is decoded
-    // after the wanted one may be shown before it, so the positions are used.
+    // Once a packet at or before the wanted one was read, a seek farther back
+    // cannot help. Positions show that. Timestamps do not, since a picture that
+    // is decoded after the wanted one may be shown before it.
     *passed = *passed || packet_.position < 0 || mark.position < 0 ||
               packet_.position <= mark.position;
     return entry() == mark.timestamp && packet_.position == mark.position &&
@@ -83,8 +83,8 @@ ipc::Expected<void> Demuxer::SeekTo(int64_t timestamp,
     }
     if (result < 0) break;
     // A seek may arrive at any packet: in transport streams it goes by time,
-    // not by keyframe. So packets are read until the wanted one, or until a
-    // packet after `timestamp`.
+    // not by keyframe. So this loop reads packets until the wanted one, or
+    // until one that is shown after `timestamp`.
     while (NextAvPacket()) {
       const int64_t latest =
           LatestTimestamp(*av_packet_, stream_->codecpar->video_delay);

@@ -162,8 +162,8 @@ ipc::Expected<void> ScanIndex(Demuxer& demuxer, size_t chunk_entries,
     const bulkhead_packet& packet = demuxer.packet();
     const bool shows = inspector->Inspect(packet);
     const bool is_access = points.Read(packet, inspector->role());
-    // If a stream begins in its middle, libavcodec shows a picture twice or not
-    // at all, so times cannot be derived.
+    // If a stream's beginning is missing, libavcodec shows a picture twice or
+    // not at all, so times cannot be derived.
     const bool begins = total > 0 || inspector->role().entry;
     if (!begins || inspector->left_out() || inspector->has_packed()) {
       times.GiveUp();

@@ -25,9 +25,9 @@ inline constexpr uint64_t kMostIndexEntries = uint64_t{16} << 20;
 // the entries to `sink` in demuxing order, at most `chunk_entries` at a time.
 // Leaves out packets that the container marks as hidden (edit lists) and
 // packets that show nothing (packet_inspector.h). Entries of points of access
-// (access_points.h) have a check. If a packet has no presentation timestamp,
-// its entry gets the decoding timestamp, or, for MPEG, the presentation time
-// that follows from the decoding timestamps (IndexEntry::derived).
+// (access_points.h) have a check (PacketMark). If a packet has no presentation
+// timestamp, its entry gets the decoding timestamp; for MPEG, the presentation
+// time that follows from the decoding timestamps (IndexEntry::derived).
 //
 // Leaves the demuxer at the end of the stream. Fails with kResourceExhausted
 // for more than kMostIndexEntries entries.

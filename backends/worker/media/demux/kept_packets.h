@@ -20,8 +20,8 @@ namespace bulkhead::worker::demux {
 // Shares the memory of the packets. Used by one thread.
 class KeptPackets {
  public:
-  // Keeps `packet`, which must not come from TakeNext. Once there are too many
-  // packets, gives up all of them.
+  // Keeps a packet that was read from the file (not one from TakeNext). Once
+  // there are too many packets, gives up all of them.
   void Keep(const AVPacket& packet);
   // Drops all packets, and keeps none from now on. Call this when a packet is
   // skipped, for example by a seek.

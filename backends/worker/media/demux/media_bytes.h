@@ -26,10 +26,11 @@ class MediaBytes {
   MediaBytes(int fd) : fd_(fd) {}  // NOLINT: implicit
   explicit MediaBytes(ByteServer& server) : server_(&server) {}
 
-  // Fills `out` with the bytes from `offset` on. Reads fewer bytes at the end
-  // of the file or before an error. Returns their number, or a negated errno if
-  // there are none because of an error. Does not move the descriptor's offset,
-  // which is shared with the process that has passed the descriptor.
+  // Fills `out` with the bytes from `offset` on. Returns the number of bytes
+  // that were read: fewer than fit at the end of the file or before an error.
+  // If an error comes before the first byte, returns a negated errno. Does not
+  // move the descriptor's offset, which is shared with the process that has
+  // passed the descriptor.
   ssize_t ReadAt(int64_t offset, std::span<uint8_t> out) const;
 
  private:

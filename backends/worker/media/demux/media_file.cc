@@ -227,7 +227,7 @@ bool MediaFile::ReadPacket(AVPacket* packet) {
 bool MediaFile::Mend(AVPacket& packet) const {
   if (first_packets_.empty() || packet.pos < 0) return true;
   int64_t begin = packet.pos;
-  // In Matroska, packet.pos is the place of the block around the packet.
+  // In Matroska, packet.pos is the place of the contents of the packet's block.
   if (std::string_view(format_->iformat->name) == kMatroska) {
     const auto place = std::find_if(
         first_packets_.begin(), first_packets_.end(),

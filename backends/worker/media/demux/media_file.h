@@ -43,7 +43,8 @@ class MediaSource;
 //   kBadInput: the file is no media, or cannot be read;
 //   kUnsupported: it is a playlist of other files, or media that is not
 //     allowed;
-//   kResourceExhausted: memory is short, or there are too many streams.
+//   kResourceExhausted: memory is short, or there are too many streams;
+//   kInternal: memory is short for this class's own buffers.
 class MediaFile {
  public:
   // `size` is in bytes. `name` is a base name; its extension chooses the
@@ -79,7 +80,7 @@ class MediaFile {
   bool refers_to_others() const { return refused_references_ > 0; }
   // Fails if the file has more streams than allowed, or a stream that is
   // neither allowed nor set aside. Some containers reveal streams only while
-  // packets are read. If one of those is not allowed, or is one too many, all
+  // packets are read. If such a stream is not allowed, or is one too many, all
   // further reads of libavformat fail. So call this again when reading stops.
   ipc::Expected<void> CheckStreams();
   // Fails with kUnsupported if the codec of `stream` is not allowed.
@@ -94,19 +95,19 @@ class MediaFile {
   // Opens the container, up to the end of its header, with further `flags`
   // (AVFMT_FLAG_*).
   ipc::Expected<void> OpenHeader(MediaBytes bytes, int64_t size, int flags);
-  // Returns where in the file the packets lie that libavformat will decode to
-  // probe the video streams. The result may lack some.
+  // Returns the places in the file of the packets that libavformat will decode
+  // to probe the video streams. The list may be incomplete.
   std::vector<PacketPlace> FirstPackets(MediaBytes bytes, int64_t size) const;
   // Lets libavformat probe the streams: completes the header's description of
   // them from their first packets. Hides picture data meanwhile, so that
   // libavformat does not decode whole pictures. Returns the result of
   // avformat_find_stream_info.
   int FindStreamInfo(MediaBytes bytes, int64_t size);
-  // Replaces the bytes of the packet that were hidden when it was read. Returns
-  // false if the bytes can no longer be read.
+  // Replaces those bytes of the packet that were hidden when libavformat read
+  // it. Returns false if the bytes can no longer be read.
   bool Mend(AVPacket& packet) const;
-  // Reads as many packets as libavformat will read to probe the streams.
-  // Fails for a stream that is not allowed.
+  // Reads as many bytes of packets as libavformat may read to probe the
+  // streams. Fails if a stream among them is not allowed.
   ipc::Expected<void> LookThrough();
 
   // Counts and refuses an attempt of libavformat to open another file.

@@ -45,7 +45,7 @@ class MediaSource {
   void Unhide();
   // Returns whether the last Hide hid any bytes, also after Unhide.
   bool has_hidden() const { return !ranges_.empty(); }
-  // Returns whether the last Hide hid any of these bytes, also after Unhide.
+  // Returns whether the last Hide hid any byte of `read`, also after Unhide.
   bool Hid(ByteRange read) const;
   // Repairs `out`, which libavformat has read at `offset`: replaces the bytes
   // that were hidden by the bytes of the file. Returns false if the file cannot

@@ -91,7 +91,8 @@ void ReadCounts(const AVFormatContext& format, const AVStream& stream,
     missing.end = stream.duration;
     missing.is_rounded = true;
   } else if (container == "avi" && stream.nb_frames > 0) {
-    // The header counts the chunks, or the samples of PCM.
+    // The header counts the chunks, or the samples of PCM. Timestamps of video
+    // are numbers of chunks, from 0.
     missing.end = stream.nb_frames;
     int64_t chunks;
     if (stream.codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&

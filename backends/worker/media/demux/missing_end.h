@@ -23,15 +23,15 @@ struct MissingEnd {
   // The offset in the file up to which libavformat has read; -1 if unknown.
   int64_t byte = -1;
   // The size in bytes that the file should have according to its header (MP4,
-  // Matroska, RIFF), if the file is shorter; -1 otherwise.
+  // Matroska, RIFF), if the file is shorter; -1 if it is not.
   int64_t declared_size = -1;
   // How many packets the header lists after the last one that was read (MP4,
   // AVI); 0 if the header does not say.
   uint64_t packets = 0;
   // The end of the stream according to the header, in the stream's time base
-  // (MP4, Matroska, FLAC; RIFF only if the file is cut off). The time alone is
+  // (MP4, Matroska, FLAC; RIFF only if the file is cut off), or
+  // BULKHEAD_NO_TIMESTAMP if unknown. An `end` after the last packet alone is
   // no sign of a missing end, since complete files may end earlier.
-  // BULKHEAD_NO_TIMESTAMP if unknown.
   int64_t end = BULKHEAD_NO_TIMESTAMP;
   // True if `end` is rounded (Matroska).
   bool is_rounded = false;
@@ -42,7 +42,7 @@ struct MissingEnd {
   bool ends_in_packet = false;
 };
 
-// The facts about the last packet of a stream from which FindMissingEnd judges.
+// The facts about a stream's last packet that FindMissingEnd needs.
 struct LastPacket {
   // The latest decoding timestamp of all packets that were read since the
   // beginning or a seek.

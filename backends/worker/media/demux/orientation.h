@@ -9,10 +9,11 @@ namespace bulkhead::worker::demux {
 // turns a picture by either a transposition (rows become columns) or flips.
 struct Orientation {
   bool transpose = false;
-  // Only with `transpose`: reverse the order of the rows before it or after it.
+  // Only with `transpose`: reverse the order of the rows before the
+  // transposition or after it.
   bool flip_source_rows = false;
   bool flip_result_rows = false;
-  // Only without `transpose`: turn by half, or mirror.
+  // Only without `transpose`. Both together are a half turn.
   bool flip_horizontally = false;
   bool flip_vertically = false;
 

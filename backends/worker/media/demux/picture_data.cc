@@ -23,8 +23,8 @@ constexpr int kMostUnits = 64;
 // references it has some 500.
 constexpr int64_t kHeaderBytes = 1024;
 
-// Returns the size in bytes of the length before each unit; 0 if units have no
-// lengths (ISO/IEC 14496-15, avcC and hvcC).
+// Returns the size in bytes of the length prefix of each NAL unit; 0 if units
+// have no prefix (ISO/IEC 14496-15, avcC and hvcC).
 int LengthBytes(const AVCodecParameters& codec) {
   const bool is_h264 = codec.codec_id == AV_CODEC_ID_H264;
   if (!is_h264 && codec.codec_id != AV_CODEC_ID_HEVC) return 0;
@@ -44,8 +44,8 @@ bool IsSlice(AVCodecID codec, uint8_t first_byte) {
   return type == kFirstH264 || type == kIdrH264;
 }
 
-// Adds the picture data of a packet whose units stand after their lengths.
-// Returns how many units were read.
+// Adds the picture data of a packet whose NAL units have length prefixes to
+// `found`. Returns how many units were read.
 int AddUnits(const AVCodecParameters& codec, ByteRange packet, int most_units,
              MediaBytes bytes, std::vector<ByteRange>& found) {
   const int length_bytes = LengthBytes(codec);

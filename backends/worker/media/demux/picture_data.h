@@ -16,7 +16,8 @@ namespace bulkhead::worker::demux {
 // The place of a packet's bytes in a file.
 struct PacketPlace {
   int32_t stream = -1;
-  // The packet's AVPacket::pos. In Matroska, the place of the block around it.
+  // The packet's AVPacket::pos, a byte offset. In Matroska, the contents of the
+  // packet's block begin there, with the number of the track.
   int64_t position = -1;
   ByteRange bytes;
 };
@@ -51,8 +52,8 @@ inline constexpr int kMostFirstPackets = 20;
 // of an MP4 file. The bytes of such packets begin at `position`.
 std::vector<PacketPlace> PlacesInTables(AVFormatContext& format);
 
-// Returns the place of a Matroska packet that is alone in its block, with the
-// same bytes. Returns nullopt for other packets (lacing, compression).
+// Returns the place of a Matroska packet that is alone in its block and stored
+// unchanged there. Returns nullopt for other packets (lacing, compression).
 std::optional<PacketPlace> PlaceInBlock(const AVPacket& packet,
                                         MediaBytes bytes);
 

@@ -13,9 +13,9 @@
 
 namespace bulkhead::worker {
 
-// References for tests: the output of the ffmpeg command on this machine, and
-// the worker's output for the same file. Hashes recorded on another machine
-// would be useless, since colour conversion differs between CPUs.
+// Functions for tests that compare the worker's output for a file with the
+// output of the ffmpeg command on this machine. Hashes recorded on another
+// machine would be useless, since colour conversion differs between CPUs.
 
 // Returns whether the ffmpeg command can be run.
 bool HasFfmpeg();
@@ -41,8 +41,8 @@ struct Decoding {
 
 // Decodes a stream with Demuxer, the cpu backend and FrameDelivery into a pool
 // of three slots, or sixteen for native pictures. Floats are hashed as the
-// 16-bit numbers from which they were made. A float that was not made from such
-// a number is an error.
+// 16-bit numbers from which they were made. If a float was not made from such a
+// number, a text that says so is the frame's hash.
 ipc::Expected<Decoding> DecodeFile(const std::string& path,
                                    int32_t stream_index,
                                    const convert::OutputFormat& format = {});
