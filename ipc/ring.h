@@ -99,7 +99,7 @@ class CopiedMessage {
   capnp::MessageReader* reader_;
 };
 
-// The consumer's side of a ring: see above.
+// Reads messages from a ring, for the consumer; RingWriter has the rules.
 class RingReader {
  public:
   // `peer_region` holds the ring. `own_header` is the header of this side's

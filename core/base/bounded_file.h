@@ -40,15 +40,15 @@ using SawEnough = bool (*)(std::string_view beginning_untrusted);
 struct ReadOptions {
   size_t max_bytes = kMaxMetadataBytes;
   SawEnough saw_enough = nullptr;
-  // Set if the folders in `path` are known to be no links, which is quicker. If
-  // a folder becomes a link meanwhile, the target's attributes may be read, but
-  // the target is not opened.
+  // True if the caller knows that no folder in `path` is a link; opening is
+  // then quicker. If a folder nevertheless becomes a link meanwhile, the
+  // attributes of the target may be read, but the target is not opened.
   bool plain_folders = false;
 };
 
-// Returns the contents of a file, or only its beginning once `saw_enough`
-// returns true for it. A file larger than `max_bytes` is an error, even if its
-// beginning were enough.
+// Returns the contents of a file. If `saw_enough` is set, returns only the
+// beginning of the file for which it returns true. A file larger than
+// `max_bytes` is an error even then.
 Result<std::string> ReadFileBeneath(int directory, const std::string& path,
                                     const ReadOptions& options);
 Result<std::string> ReadFileBeneath(int directory, const std::string& path,

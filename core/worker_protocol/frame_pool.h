@@ -27,8 +27,9 @@ namespace bulkhead::worker_protocol {
 // only one thread, the one that grants slots, may call Grow().
 class FramePool : public std::enable_shared_from_this<FramePool> {
  public:
-  // The time at which slots get their memory. Allocating all slots takes longer
-  // than decoding a picture, and a caller who wants one picture needs one slot.
+  // The time at which slots get their memory. kGrowing exists because
+  // allocating all slots takes longer than decoding a picture, and a caller who
+  // wants one picture needs one slot.
   enum class Slots {
     kAllocated,  // all at creation
     kGrowing,    // one by one, by Grow()
@@ -101,7 +102,8 @@ class FrameLease {
  public:
   // Holds a slot that the worker has published.
   FrameLease(std::shared_ptr<FramePool> pool, uint32_t slot);
-  // Holds `mapping`, which maps the slot of `slot`, and shares that lease.
+  // Holds `mapping`, a copy-on-write mapping of the slot that the lease `slot`
+  // holds. Shares that lease, so the slot is not granted meanwhile.
   FrameLease(std::shared_ptr<const FrameLease> slot, ipc::Mapping mapping);
   // Holds pixels of its own.
   explicit FrameLease(std::vector<std::byte> own);

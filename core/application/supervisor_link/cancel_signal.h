@@ -83,8 +83,8 @@ class CancelSignal {
   const pid_t owner_;
   std::atomic<uint32_t> raised_ = 0;
   // The number of Raise() calls that may be about to write to event_. The
-  // eventfd is closed only while the number is 0: a later write could reach
-  // another file that has got the same descriptor number.
+  // eventfd is closed only while the number is 0. A write after the close could
+  // reach another file that has got the same descriptor number.
   std::atomic<uint32_t> raisers_ = 0;
   std::atomic<int> event_ = -1;  // the eventfd; -1 while there is no Watch
   // Protects watchers_, and opening, draining and closing event_.

@@ -21,8 +21,8 @@ namespace bulkhead::supervisor_link {
 
 // The requests to bulkheadd about a session and its worker. OpenSession() may
 // ask any bulkheadd. All other requests are for the bulkheadd that started the
-// worker. If it is dead or was replaced, nothing is sent and the functions
-// return at once: the worker ends with its bulkheadd.
+// worker. If that bulkheadd is dead or was replaced, the functions send nothing
+// and return at once: its workers end with it.
 //
 // Thread-safe. Owned by SupervisorLink, which owns what the constructor gets.
 class SessionRequests {
@@ -55,9 +55,9 @@ class SessionRequests {
                          std::chrono::milliseconds patience,
                          CancelSignal* cancel);
   // Reports the exit to bulkheadd, which counts it, and blocks until bulkheadd
-  // knows how the worker ended. The report has the kind kUnknown if bulkheadd
-  // does not know, or if `cancel` was raised, which then stays raised. Call it
-  // once for each worker.
+  // knows how the worker ended. If bulkheadd does not know, the report has the
+  // kind kUnknown. It has that kind also if `cancel` was raised; the signal
+  // then stays raised. Call this once for each worker.
   ExitVerdict SessionExit(const StartedWorker& worker, const ObservedExit& seen,
                           CancelSignal& cancel);
   // Returns whether the bulkheadd that started the worker is alive, as far as

@@ -31,10 +31,10 @@ namespace bulkhead {
 // streams are probed. Opening it fails with kUnsupported (the message names the
 // codec), and no decoder of any backend is opened for it. The other streams of
 // the file can be used, and Host::Probe describes every stream from the
-// container's header alone. In FLV and MPEG-PS a stream may appear only among
-// the packets: if its codec is not listed, the whole file is refused. To find
-// such a stream before a parser runs, the first 5 MB are read once more when
-// codecs are listed.
+// container's header alone. FLV and MPEG-PS may have a stream that no header
+// announces, only its packets: if the codec of such a stream is not listed, the
+// whole file is refused. To find such a stream before a parser runs, the first
+// 5 MB are read once more when codecs are listed.
 //
 // A file that a playlist or an external track refers to is never opened,
 // whatever the lists allow.

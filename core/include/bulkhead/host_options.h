@@ -82,8 +82,8 @@ struct Limits {
 // each part of a scan, each frame before the wanted one, each block of samples.
 // In total, a step may take at most a hundred times its deadline (17 minutes
 // with the defaults), so that a worker cannot hold a call for ever by a little
-// progress each time. A step is a scan, the way to one frame, or a range of
-// samples.
+// progress each time. A step is one scan, the decoding up to one wanted frame,
+// or one range of samples.
 struct Deadlines {
   // The time until bulkheadd answers.
   std::chrono::milliseconds supervisor_start{5'000};
@@ -99,7 +99,7 @@ struct Deadlines {
   // The time from one part of the index to the next, or for a thousand packets
   // of Host::Probe().
   std::chrono::milliseconds scan{10'000};
-  // The time from a jump to its first frame.
+  // The time from a seek until the first frame after it.
   std::chrono::milliseconds seek{10'000};
   // The time from one frame to the next.
   std::chrono::milliseconds frame{10'000};

@@ -31,12 +31,12 @@ namespace bulkhead {
 // and compared bit for bit. If the call is Next(), these are the last frames
 // that Next() delivered, up to 64. If the call asks by number or time, these
 // are the last frames of such calls, up to 8. If frames of Next() differ after
-// a seek, all are compared from the beginning on, up to the first that differs.
-// Whatever the result, the other device alone decodes the following frames,
-// from a keyframe on, so that no picture refers to pictures of two devices. All
-// frames of one batch, and all samples of one call, come from one device. The
-// options backend_options are for the first device; a device of another backend
-// does not get them.
+// a seek, all frames that Next() has delivered are compared, from the beginning
+// up to the first that differs. Whatever the result, the other device alone
+// decodes the following frames, from a keyframe on, so that no picture refers
+// to pictures of two devices. All frames of one batch, and all samples of one
+// call, come from one device. The options backend_options are for the first
+// device; a device of another backend does not get them.
 //
 // If the other device fails too, the error has both causes, and the first such
 // error of a stream is sent as an event (Event::Kind::kFailoverFailed). The

@@ -146,10 +146,10 @@ struct DamagedRange {
 // This happens if packets after the keyframe are damaged, if the codec does not
 // mark its keyframes (core/application/damage.md lists the codecs that do), or
 // if the timestamps of the stream are missing or contradict the order of the
-// pictures. One exception: damage that no pass has met yet, and that the codec
-// does not notice after a seek to the keyframe (VP8 notices no damage). It
-// distorts the frames after it in a pass. A seek may skip the damage, or
-// distort the frames in another way.
+// pictures. One exception is damage that no pass has met yet, and that the
+// codec does not notice after a seek to the keyframe (VP8 notices no damage).
+// In a pass, such damage distorts the frames after it. After a seek, the same
+// frames may be sound or distorted in another way.
 //
 // Missing ends. Where libavformat stops before the end of the file, or the
 // header declares more frames than the file has, Next() fails once before the
@@ -217,13 +217,13 @@ class VideoDecoder {
 
   // The following calls find frames by time. A frame is played from its
   // timestamp until the next frame's, and the last frame until the stream ends;
-  // so FramePlayedAt(frame.pts_seconds()) is that frame. A time counts as a
-  // timestamp if it is at most min(1 microsecond, half a tick of time_base)
-  // before it. So a time that is computed as `pts + i / fps`, or was printed
-  // with six decimals, finds the intended frame. All times are in seconds.
-  // kOutOfRange for a time at which the stream does not play, kInvalidArgument
-  // for a time that is not finite, kBadInput if the timestamps of the stream
-  // are missing or not unique.
+  // so FramePlayedAt(frame.pts_seconds()) is that frame. A time that is
+  // slightly before a timestamp, by at most min(1 microsecond, half a tick of
+  // time_base), counts as that timestamp. So a time that is computed as `pts +
+  // i / fps`, or was printed with six decimals, finds the intended frame. All
+  // times are in seconds. kOutOfRange for a time at which the stream does not
+  // play, kInvalidArgument for a time that is not finite, kBadInput if the
+  // timestamps of the stream are missing or not unique.
 
   // Returns the span in which the stream plays.
   Result<SecondsRange> PlayedRange();
