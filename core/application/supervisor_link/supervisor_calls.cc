@@ -76,8 +76,7 @@ Status SupervisorCalls::Ask(const FillRequest& fill, milliseconds timeout,
   uint64_t generation = 0;
   Status status = Call(fill, {}, timeout, take, &generation, cancel);
   if (status.code() != Code::kBackendLost) return status;
-  // If bulkheadd still serves, it has itself answered kBackendLost, about a
-  // backend.
+  // If bulkheadd is alive, kBackendLost is its own answer, about a backend.
   if (connections_.Serves(generation)) return status;
   return Call(fill, {}, timeout, take, &generation, cancel);
 }

@@ -18,9 +18,9 @@ namespace bulkhead::supervisor_link {
 struct SupervisorProcess {
   pid_t pid = 0;
   ipc::UniqueFd control;  // a SOCK_SEQPACKET that speaks control.capnp
-  // The application's end of a pipe that carries no data. The kernel closes
-  // this end when the application ends, if it is still open. The kernel then
-  // sends SIGCONT to bulkheadd, so that a stopped bulkheadd can end too.
+  // The application's end of a pipe that carries no data. The end is closed at
+  // the latest when the application ends. On the close, the kernel sends
+  // SIGCONT to bulkheadd, so that a stopped bulkheadd can end too.
   ipc::UniqueFd lifeline;
   ipc::UniqueFd pidfd;
 };

@@ -93,15 +93,15 @@ class Host {
   Result<VideoDecoder> OpenVideo(const Source& source,
                                  VideoOptions options = {});
 
-  // Opens one audio stream of a file or another source. Errors as of OpenVideo,
-  // with kNotFound for a file without audio, and kUnsupported if the backend
-  // decodes no audio (the message names the devices that do).
+  // Opens one audio stream of a file or another source. Returns the errors of
+  // OpenVideo, kNotFound also for a file without audio, and kUnsupported also
+  // if the backend decodes no audio (the message names the devices that do).
   Result<AudioDecoder> OpenAudio(const Source& source,
                                  AudioOptions options = {});
 
   // Returns the metadata of the container and of each of its streams, of every
-  // kind. A worker reads the file and decodes nothing. Errors as of OpenVideo,
-  // except that a file without a video is no error.
+  // kind. A worker reads the file and decodes nothing. Returns the errors of
+  // OpenVideo, but accepts a file without a video.
   Result<ContainerMetadata> Probe(const Source& source,
                                   ProbeOptions options = {});
 
@@ -110,18 +110,19 @@ class Host {
   // still completes the request.
 
   // Starts the backend of `device`, so that the first stream does not wait for
-  // the start. Does nothing if the backend is running. Errors as of OpenVideo,
-  // as far as they concern the device.
+  // the start. Does nothing if the backend is running. Returns those errors of
+  // OpenVideo that concern the device.
   Status Prewarm(const std::string& device,
                  const std::optional<Cancellation>& cancellation = {});
 
   // Loads backends explicitly and returns their devices once they have started.
   // `path` is a NAME-VERSION.dist-info directory, a directory that holds some,
-  // or a shared object that entry points name. Works with autoload off, but not
-  // against an operator's BULKHEAD_BACKENDS_DISABLE. A backend that is already
-  // loaded stays as it is. kNotFound if there is no backend at `path`;
-  // kBackendUnavailable if a backend does not start: the message has the cause,
-  // and the backend stays registered, so its devices fail with the same cause.
+  // or a shared object that entry points name. Works even if autoload is off,
+  // but does not load a backend that BULKHEAD_BACKENDS_DISABLE names. A backend
+  // that is already loaded stays as it is. kNotFound if there is no backend at
+  // `path`; kBackendUnavailable if a backend does not start: the message has
+  // the cause, and the backend stays registered, so its devices fail with the
+  // same cause.
   Result<std::vector<DeviceInfo>> LoadBackend(
       const std::string& path,
       const std::optional<Cancellation>& cancellation = {});

@@ -45,12 +45,12 @@ struct Failover {
   // The result of comparing the frames of `to` with those that `from` had
   // delivered.
   enum class Proof : uint8_t {
-    kNothingBefore,  // `from` had delivered none.
+    kNothingBefore,  // `from` had delivered no frame.
     kSame,           // `compared` of them are the same on `to`.
-    kDifferent,  // One differs, so later frames may not fit the earlier ones.
-    // None was compared. The stream is audio, or frames were delivered only by
-    // the other kind of call: by Next() while a call by number or time
-    // continues, or the reverse.
+    kDifferent,  // One differs, so later frames may not fit earlier frames.
+    // No frame was compared: the stream is audio, or `from` had delivered
+    // frames only by the other kind of call. Next() is one kind, and calls by
+    // number or time are the other.
     kNone,
   };
 

@@ -86,8 +86,8 @@ struct DamagedRange {
   // for a note.
   uint64_t frames = 0;
   // The first and the last frame number, both damaged. nullopt for a note, and
-  // for a stream whose timestamps give no order: there only the number of
-  // packets that yielded no frame is known.
+  // for a stream whose timestamps give no order: for such a stream, only the
+  // number of packets that yielded no frame is known.
   std::optional<uint64_t> first_frame;
   std::optional<uint64_t> last_frame;
   // The time from the start of the first frame until the end of the last, as
@@ -204,8 +204,8 @@ class VideoDecoder {
   // After another error, `into` may have some of the pictures.
 
   // Returns the frames of `indices`, in the order of the request; duplicates
-  // are decoded once. Errors as of FrameAt; kResourceExhausted if the batch
-  // exceeds Limits::session_bytes.
+  // are decoded once. Returns the errors of FrameAt, and kResourceExhausted if
+  // the batch exceeds Limits::session_bytes.
   Result<FrameBatch> FramesAt(std::span<const int64_t> indices,
                               std::span<std::byte> into = {});
   // Returns the frames of Python's slice [start:stop:step]: negative bounds
