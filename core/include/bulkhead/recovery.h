@@ -47,7 +47,7 @@ struct Failover {
   enum class Proof : uint8_t {
     kNothingBefore,  // `from` had delivered no frame.
     kSame,           // `compared` of them are the same on `to`.
-    kDifferent,  // One differs, so later frames may not fit earlier frames.
+    kDifferent,      // One differs, so later frames may not fit earlier frames.
     // No frame was compared: the stream is audio, or `from` had delivered
     // frames only by the other kind of call. Next() is one kind, and calls by
     // number or time are the other.
