@@ -22,7 +22,7 @@ namespace bulkhead::ipc {
 //
 // The producer builds a message in place. The consumer copies a message to
 // private memory before reading it: if a hostile producer could change the
-// message meanwhile, Cap'n Proto would read outside the message.
+// message during the reading, Cap'n Proto would read outside the message.
 //
 //   writer.TryWrite(32, [&](capnp::MessageBuilder& message) {
 //     message.initRoot<schema::Request>().initGrant().setSlot(slot);

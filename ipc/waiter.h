@@ -76,8 +76,8 @@ enum class Wake {
 };
 
 // A word that ends a wait once (word & mask) == value. After writing the word,
-// its writer wakes the threads that sleep on it (WakeSleepers). `means` is what
-// Await() then returns.
+// its writer wakes the threads that sleep on it (WakeSleepers). Await() then
+// returns `means`.
 struct WatchedWord {
   const std::atomic<uint32_t>* word = nullptr;
   uint32_t mask = ~0u;

@@ -14,11 +14,11 @@
 
 namespace bulkhead::worker_protocol {
 
-// Functions that check what a worker publishes. A worker publishes a picture or
-// a block of samples by naming the slot of the pool that it has filled. These
-// functions check the claim against the pool's ledger and against the format
-// with which the stream was opened, and return a lease on the slot. They do not
-// look into the slot.
+// Functions that check the publications of a worker. A worker publishes a
+// picture or a block of samples by naming the slot of the pool that it has
+// filled. These functions check the claim against the pool's ledger and against
+// the format with which the stream was opened, and return a lease on the slot.
+// They do not look into the slot.
 //
 // An error means that the worker broke the protocol; its message is a clause
 // that begins with "it". `pool` is null as long as the worker has no pool. The

@@ -81,8 +81,8 @@ class StepDeadline {
     end_ += by;
     next_ += by;
   }
-  // Starts a new timeout of this length now, unless the step has used up
-  // kMostTimeouts timeouts.
+  // Starts a new timeout of this length now. Does nothing if kMostTimeouts
+  // timeouts have passed since the step began; used_up() is then true.
   void Renew(std::chrono::milliseconds timeout) {
     Renew(timeout, Clock::now());
   }

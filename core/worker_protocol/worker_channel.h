@@ -120,7 +120,8 @@ class WorkerChannel {
   // Wakes the worker if it sleeps. Needed after grants, and after a window of
   // media was filled.
   void Wake();
-  // Returns the header that the host writes. It says what the host sleeps for.
+  // Returns the header that the host writes. It shows for which event the host
+  // sleeps (WakeReason).
   ipc::RegionHeader* header() const {
     return ipc::HeaderOf(requests_.writable_bytes());
   }

@@ -18,9 +18,10 @@ namespace bulkhead::supervisor_link {
 
 // A signal by which one thread of the application ends a call of the library in
 // which another thread waits. The state is one word of memory, a futex. A
-// thread that waits for a worker sleeps on this futex (word()) and on those of
-// the worker at the same time. A thread that waits for bulkheadd uses poll(),
-// and needs a descriptor: a Watch makes an eventfd for the time of the wait.
+// thread that waits for a worker sleeps on this futex (word()) and on the
+// futexes of the worker at the same time. A thread that waits for bulkheadd
+// uses poll(), and needs a descriptor: a Watch makes an eventfd for the time of
+// the wait.
 //
 //   const CancelSignal::Watch watch(cancel);
 //   ... poll watch.fd() ...

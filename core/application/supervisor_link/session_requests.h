@@ -24,15 +24,16 @@ namespace bulkhead::supervisor_link {
 // worker. If that bulkheadd is dead or was replaced, the functions send nothing
 // and return at once: its workers end with it.
 //
-// Thread-safe. Owned by SupervisorLink, which owns what the constructor gets.
+// Thread-safe. SupervisorLink owns this object and the objects that the
+// constructor gets.
 class SessionRequests {
  public:
   SessionRequests(const Deadlines& deadlines,
                   SupervisorConnections& connections, SupervisorCalls& calls)
       : deadlines_(deadlines), connections_(connections), calls_(calls) {}
 
-  // Asks bulkheadd to find or start a worker, and to send it the session's
-  // memory once the worker is locked down. Errors include:
+  // Asks bulkheadd to find or start a worker, and to send the session's memory
+  // to the worker once the worker is locked down. Errors include:
   // - kBackendLost: bulkheadd died; the caller may call again
   // - kPoisonedInput, kDeadlineExceeded, kResourceExhausted: the input has
   //   ended too many workers while it was opened (RefusalOf())

@@ -27,7 +27,8 @@ inline constexpr size_t kMaxEventTextBytes = 2'000;
 // deadline. At its end, each call passes the events that have arrived to the
 // observer of the application.
 //
-// Thread-safe. Owned by SupervisorLink, which owns what the constructor gets.
+// Thread-safe. SupervisorLink owns this object and the objects that the
+// constructor gets.
 class SupervisorCalls {
  public:
   // The time by which the application waits longer than bulkheadd itself. So

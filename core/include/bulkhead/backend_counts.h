@@ -75,8 +75,8 @@ struct BackendCounts {
   // another worker of this backend. The time does not include opening the
   // stream anew and seeking in it, which come afterwards.
   DurationCounts recoveries;
-  // Inputs that killed so many workers at one position that they are refused
-  // there.
+  // Inputs that killed so many workers at one position that the input is
+  // refused at this position.
   uint64_t poisoned_inputs = 0;
   // Streams that were refused without a worker, since their input kills workers
   // that open it.

@@ -26,9 +26,9 @@ const char* SandboxTierName(SandboxTier tier);
 struct Limits {
   // Pixels of one frame.
   uint64_t frame_pixels = 64'000'000;
-  // Bytes of frames and samples in the application's process: all that are
-  // being decoded or held, and a whole batch. The index and the record of
-  // the frames that Next() has delivered (`index_frames`) do not count.
+  // Bytes of frames and samples in the application's process. Counts all that
+  // are being decoded or held, and a batch as a whole. The index and the record
+  // of the frames that Next() has delivered (`index_frames`) do not count.
   uint64_t session_bytes = uint64_t{1} << 30;
   // Bytes of private memory that a worker may add to the memory that its
   // backend took when it was loaded (RLIMIT_DATA). Does not apply to a worker
@@ -121,15 +121,15 @@ struct HostOptions {
   std::optional<std::vector<std::string>> plugin_add_path = {};
   // Absolute directories that are searched after all others, also after the
   // directories of Bulkhead's own backends. Meant for directories that others
-  // than the operator write, such as the packages of an interpreter: a backend
-  // found there takes no name from another backend. nullopt:
-  // BULKHEAD_LAST_PATH.
+  // than the operator write, such as the packages of an interpreter: the first
+  // backend with a name owns it, so a backend in these directories takes no
+  // name from another. nullopt: BULKHEAD_LAST_PATH.
   std::optional<std::vector<std::string>> plugin_last_path = {};
   // True: the backends on the plugin path are registered. nullopt:
   // BULKHEAD_DEVICE_BACKEND_AUTOLOAD.
   std::optional<bool> autoload = {};
-  // Globs on entry-point names: the backends to use, and those not to use.
-  // nullopt: BULKHEAD_BACKENDS and BULKHEAD_BACKENDS_DISABLE.
+  // Globs on entry-point names: the backends to use, and the backends not to
+  // use. nullopt: BULKHEAD_BACKENDS and BULKHEAD_BACKENDS_DISABLE.
   std::optional<std::vector<std::string>> backends = {};
   std::optional<std::vector<std::string>> backends_disable = {};
   // Globs on entry-point names: the backends that each session loads anew, in
@@ -164,8 +164,8 @@ struct HostOptions {
   // one (`bulkhead doctor` shows it). In a privileged process (AT_SECURE) this
   // option is ignored as well.
   std::optional<std::string> cgroup = {};
-  // True: no backend runs unless it has a cgroup that limits the memory of all
-  // its processes together; without one, its devices fail with
+  // True: a backend runs only in a cgroup that limits the memory of all its
+  // processes together. Without such a cgroup, its devices fail with
   // kSandboxUnavailable. nullopt: BULKHEAD_REQUIRE_MEMORY_CGROUP ("1" or "0"),
   // or false if that is unset.
   std::optional<bool> require_memory_cgroup = {};

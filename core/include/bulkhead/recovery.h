@@ -13,8 +13,8 @@
 namespace bulkhead {
 
 // The move of a stream to another device: the one that VideoOptions::on_failure
-// or AudioOptions::on_failure names. Happens at most once in a stream, and
-// never unless the caller named the device.
+// or AudioOptions::on_failure names. Happens at most once in a stream, and only
+// if the caller named the device.
 //
 // Condition. The backend of the first device has failed for good: a call, or
 // the opening, would have ended with kBackendUnavailable, kBackendLost,
@@ -42,8 +42,8 @@ namespace bulkhead {
 // error of a stream is sent as an event (Event::Kind::kFailoverFailed). The
 // stream stays on the other device: the next call tries that device again.
 struct Failover {
-  // The result of comparing the frames of `to` with those that `from` had
-  // delivered.
+  // The result of comparing frames that `to` decodes with frames that `from`
+  // had delivered.
   enum class Proof : uint8_t {
     kNothingBefore,  // `from` had delivered no frame.
     kSame,           // `compared` of them are the same on `to`.

@@ -45,9 +45,9 @@ namespace bulkhead {
 // share of 0, the device is never looked for.
 //
 // A shadow does not notice a backend that reports sound frames as damaged:
-// VideoDecoder::damage() lists those. Nor does it notice a backend that changes
-// a picture after the call has returned it (Frame, "Trust"). Frames by index in
-// random order are hardly compared at all: use Next().
+// VideoDecoder::damage() lists such frames. Nor does it notice a backend that
+// changes a picture after the call has returned it (Frame, "Trust"). Frames by
+// index in random order are hardly compared at all: use Next().
 //
 // A picture that differs is no proof against the backend, since the file can be
 // the cause. The difference is counted (BackendInfo::shadow) and sent as an

@@ -132,12 +132,12 @@ struct DamagedRange {
 //
 // Order and numbers. Frames arrive in presentation order, as FFmpeg's decoder
 // outputs them, and every frame has the size of the first, unless
-// VideoOptions::autoscale says otherwise. Every packet that shows a picture
-// counts as one frame, even if it does not decode. So frame numbers depend on
-// the file alone, and are the same for Next() and for indexed access. A whole
-// pass delivers FrameCount() frames minus the frames of damage() that are in
-// the index. The index is made by one scan on first use, unless VideoOptions
-// say otherwise.
+// VideoOptions::autoscale is false. Every packet that shows a picture counts as
+// one frame, even if it does not decode. So frame numbers depend on the file
+// alone, and are the same for Next() and for indexed access. A whole pass
+// delivers FrameCount() frames minus the frames of damage() that are in the
+// index. The index is made by one scan on first use, unless VideoOptions has
+// frame_mappings or SeekMode::kApproximate.
 //
 // Indexed access returns the picture that a pass from the beginning shows;
 // earlier calls make no difference. The decoder seeks to a keyframe if the
@@ -197,11 +197,11 @@ class VideoDecoder {
   Result<Frame> FrameAt(int64_t index);
 
   // The calls that return batches need OutputFormat::kRgb and frames of the
-  // size in metadata(); otherwise they fail with kInvalidArgument. If `into` is
-  // not empty, they write the pixels there: picture i begins at byte i *
-  // FrameBatch::picture_bytes(). kInvalidArgument if the pictures do not fit
-  // into it; the message says how many bytes they need, and nothing is written.
-  // After another error, `into` may have some of the pictures.
+  // size in metadata(). For other frames they fail with kInvalidArgument. If
+  // `into` is not empty, they write the pixels there: picture i begins at byte
+  // i * FrameBatch::picture_bytes(). kInvalidArgument if the pictures do not
+  // fit into it; the message says how many bytes they need, and nothing is
+  // written. After another error, `into` may have some of the pictures.
 
   // Returns the frames of `indices`, in the order of the request; duplicates
   // are decoded once. Returns the errors of FrameAt, and kResourceExhausted if
