@@ -17,11 +17,13 @@ namespace bulkhead {
 //
 // `directory` is borrowed. `path` is relative to it. Links are followed as long
 // as they stay below the directory; on kernels without openat2, no link is
-// followed. Errors: kNotFound if there is no such file, kUnsupported if it is
-// of another kind (a FIFO, a directory), kResourceExhausted if it is too big,
-// kInvalidArgument for a path that leads out of the directory and for a link
-// that leads nowhere, kBackendUnavailable for any other error of the kernel.
-// Messages begin with the path in quotes. Thread-safe.
+// followed. Messages begin with the path in quotes. Thread-safe. Errors:
+// - kNotFound: there is no such file
+// - kUnsupported: the file is of another kind (a FIFO, a directory)
+// - kResourceExhausted: the file is too big
+// - kInvalidArgument: the path leads out of the directory, or a link leads
+//   nowhere
+// - kBackendUnavailable: any other error of the kernel
 
 // The default for ReadOptions::max_bytes. The largest known METADATA has a
 // fifth of this size.

@@ -35,11 +35,13 @@ struct ClaimedFailure {
 };
 // Checks a failure that a worker has reported. A worker may blame the input,
 // the request, its backend, a lack of resources or a bug of Bulkhead. The
-// Result is an error if the worker broke the protocol by reporting what only
-// the host can know, such as that the worker died, was late or was cancelled.
-// It is also an error if the worker reports kBackendMisbehaved: the vendor's
-// code broke bulkhead_backend.h. The reader must read a private copy of the
-// message, which the worker cannot change. Call inside ipc::ReadCatching.
+// Result is an error in two cases:
+// - The worker reports a fact that only the host can know, such as that it
+//   died, was late or was cancelled. This breaks the protocol.
+// - The worker reports kBackendMisbehaved: the vendor's code broke
+//   bulkhead_backend.h.
+// The reader must read a private copy of the message, which the worker cannot
+// change. Call inside ipc::ReadCatching.
 Result<ClaimedFailure> ValidateFailure(
     ipc::schema::Failure::Reader failure_untrusted);
 

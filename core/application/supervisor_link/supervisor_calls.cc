@@ -52,10 +52,12 @@ Status WatchedExchange(const SupervisorConnections::Connection& connection,
 }  // namespace
 
 milliseconds SupervisorCalls::StartPatience() const {
-  // backend_start counts four times: for the wait until the installed files do
-  // not change any more, for the start, and, if the session loads the backend
-  // anew, for the wait for its turn and for the load. worker_start counts for
-  // the worker that counts devices and for two clones.
+  // backend_start counts four times:
+  // - the wait until the installed files do not change any more;
+  // - the start of the backend;
+  // - if the session loads the backend anew: the wait for its turn, and the
+  //   load.
+  // worker_start counts for the worker that counts devices and for two clones.
   return 4 * deadlines_.backend_start + 3 * deadlines_.worker_start + kSlack;
 }
 

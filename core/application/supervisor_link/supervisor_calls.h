@@ -56,8 +56,8 @@ class SupervisorCalls {
 
   // Returns how long bulkheadd may take to answer a request for which it may
   // have to start a backend. The time is enough to wait until an installation
-  // in progress is done, and to start the backend, the worker that counts its
-  // devices, and a session worker (or a new version's trial).
+  // in progress is done, and to start three things: the backend, the worker
+  // that counts its devices, and a session worker (or a new version's trial).
   std::chrono::milliseconds StartPatience() const;
   // Returns how long bulkheadd may take to answer a request for which it starts
   // nothing, such as the list of backends.

@@ -17,10 +17,10 @@ namespace bulkhead {
 //     auto video = host->OpenVideo(upload, {.allowed = {.codecs =
 //     {{"h264"}}}});
 //
-// Names are FFmpeg's, as Host::Probe reports them: a container by any
-// name of its demuxer ("mp4" and "mov" are one, "matroska" and "webm" another),
-// a codec by the name of the codec ("av1"), whichever decoder decodes it. Case
-// does not matter.
+// Names are FFmpeg's, as Host::Probe reports them. A container has the names of
+// its demuxer, each of which stands for all ("mp4" for "mov" too, "webm" for
+// "matroska" too). A codec has the name of the codec ("av1"), not of a decoder.
+// Case does not matter.
 //
 // A file in another container is refused with kUnsupported; the message names
 // the container. This happens before its demuxer runs, as soon as FFmpeg has

@@ -53,15 +53,15 @@ struct ProbeOptions {
 //     while (auto frame = video->Next().value()) Show(*frame);
 //
 // A Host does the following to the application's process: it starts the
-// supervisor `bulkheadd`, holds a few descriptors (all close-on-exec, and 3 or
-// higher even if the application closed its standard ones), and maps the memory
-// of its sessions. A double fork starts bulkheadd, so the application gets no
-// SIGCHLD for it, and waitpid(-1) does not return it. The Host starts no
-// thread, installs no signal handler, changes no global state, and loads
-// neither vendor code nor a media library. When the application ends, however
-// it ends, every process that was started for it ends too. A forked child of
-// the application gets kUnsupported from the Host and its decoders, and has to
-// create a Host of its own.
+// supervisor `bulkheadd`, holds a few descriptors, and maps the memory of its
+// sessions. The descriptors are close-on-exec, and 3 or higher even if the
+// application has closed its standard descriptors. A double fork starts
+// bulkheadd, so the application gets no SIGCHLD for it, and waitpid(-1) does
+// not return it. The Host starts no thread, installs no signal handler, changes
+// no global state, and loads neither vendor code nor a media library. When the
+// application ends, however it ends, every process that was started for it ends
+// too. A forked child of the application gets kUnsupported from the Host and
+// its decoders, and has to create a Host of its own.
 //
 // An exception is an application that is pid 1 or a child subreaper
 // (PR_SET_CHILD_SUBREAPER), from which a double fork hides nothing: bulkheadd

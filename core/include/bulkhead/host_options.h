@@ -40,8 +40,8 @@ struct Limits {
   // `session_bytes` + 256 MiB.
   //
   // Drivers map far more than they use. So if device nodes were granted to the
-  // backend, B bounds only its private writable memory, and 16 GiB (or the
-  // grant, if that is more) bounds all that a worker has mapped.
+  // backend, B bounds only its private writable memory. All that a worker has
+  // mapped is then bounded by 16 GiB, or by the grant if that is more.
   uint64_t worker_bytes = uint64_t{4} << 30;
   // Frames that the worker and the application can hold at the same time: from
   // 2 to 1024.
@@ -81,7 +81,7 @@ struct Limits {
 // Each progress that a worker makes within a step starts the deadline anew:
 // each part of a scan, each frame before the wanted one, each block of samples.
 // In total, a step may take at most a hundred times its deadline (17 minutes
-// with the defaults), so that a worker cannot hold a call for ever by a little
+// with the defaults). So a worker cannot hold a call for ever by a little
 // progress each time. A step is one scan, the decoding up to one wanted frame,
 // or one range of samples.
 struct Deadlines {

@@ -26,12 +26,14 @@ namespace bulkhead {
 //
 // Frames that Next() returns are compared. A frame by index or by time is
 // compared if it is later in the stream than every frame that was returned
-// before it. Some frames are not compared: frames that are marked as damaged,
-// all frames after the place at which `against` finds the file damaged, frames
-// by index or time that have no timestamp, and frames for which the shadow is
-// too late. After a stream was closed, its shadow has the longest of
-// Deadlines::open, seek and frame to catch up, unless the Host ends earlier.
-// Some drawn streams have no shadow, and none of their frames are compared:
+// before it. These frames are not compared:
+// - frames that are marked as damaged;
+// - all frames after the place at which `against` finds the file damaged;
+// - frames by index or time that have no timestamp;
+// - frames for which the shadow is too late.
+// After a stream was closed, its shadow has the longest of Deadlines::open,
+// seek and frame to catch up, unless the Host ends earlier. Some drawn streams
+// have no shadow, and none of their frames are compared:
 //
 //   * streams of a SourceReader, with backend_options, with
 //     OutputFormat::kNative, or without autoscale;

@@ -125,10 +125,10 @@ struct DamagedRange {
 // later. After Limits::attempts_per_position deaths without a new frame the
 // call fails with kPoisonedInput or kBackendLost, and the message says what
 // died, where and why. The decoder stays usable after any error: the next call
-// tries again. But a position at which a file has killed that many workers of a
-// backend is refused at once, for ten minutes, to every decoder of the Host
-// that asks for the same position of that file. With VideoOptions::on_failure,
-// the call continues on another device instead, and recovery() says so.
+// tries again. But after that many deaths at one position of a file, the
+// position is refused at once for ten minutes, to every decoder of the Host
+// that asks for it on the same backend. With VideoOptions::on_failure, the call
+// continues on another device instead, and recovery() says so.
 //
 // Order and numbers. Frames arrive in presentation order, as FFmpeg's decoder
 // outputs them, and every frame has the size of the first, unless
@@ -141,20 +141,23 @@ struct DamagedRange {
 //
 // Indexed access returns the picture that a pass from the beginning shows;
 // earlier calls make no difference. The decoder seeks to a keyframe if the
-// packets themselves show that it is one and the packets after it are sound. In
-// all other cases it decodes from the beginning, which is as exact but slow.
-// This happens if packets after the keyframe are damaged, if the codec does not
-// mark its keyframes (core/application/damage.md lists the codecs that do), or
-// if the timestamps of the stream are missing or contradict the order of the
-// pictures. One exception is damage that no pass has met yet, and that the
-// codec does not notice after a seek to the keyframe (VP8 notices no damage).
-// In a pass, such damage distorts the frames after it. After a seek, the same
-// frames may be sound or distorted in another way.
+// packets themselves show that it is one and the packets after it are sound. It
+// decodes from the beginning, which is as exact but slow, in these cases:
+// - Packets after the keyframe are damaged.
+// - The codec does not mark its keyframes (core/application/damage.md lists the
+//   codecs that do).
+// - The timestamps of the stream are missing or contradict the order of the
+//   pictures.
+// One exception is damage that no pass has met yet, and that the codec does not
+// notice after a seek to the keyframe (VP8 notices no damage). In a pass, such
+// damage distorts the frames after it. After a seek, the same frames may be
+// sound or distorted in another way.
 //
-// Missing ends. Where libavformat stops before the end of the file, or the
-// header declares more frames than the file has, Next() fails once before the
-// end of the stream (see OnCorrupt), and damage() lists an estimate of the
-// missing frames (DamagedRange::not_in_index). If a header counts frames,
+// Missing ends. The end of a stream is missing if libavformat stops before the
+// end of the file, or if the header declares more frames than the file has.
+// Next() then fails once before it reports the end (see OnCorrupt), and
+// damage() lists an estimate of the missing frames
+// (DamagedRange::not_in_index). If a header counts frames,
 // metadata().frame_count_from_header then exceeds FrameCount(). Bytes that are
 // appended after the file was opened are not seen. A file that becomes shorter
 // while it is open ends with kBadInput (see OnCorrupt), and damage() lists the
