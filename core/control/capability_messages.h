@@ -23,10 +23,10 @@ class TextBudget {
 
 // Reads what a device declares about itself. bulkheadd reads the message of a
 // probe worker, which may be hostile; the application reads the message of
-// bulkheadd. The message may say that the streams are the same as those of the
-// previous device in the list, `before`, which is null for the first device.
-// Texts are cut and made safe to show. Returns kBackendMisbehaved if there are
-// too many texts.
+// bulkheadd. `before` is the previous device in the list, null for the first
+// device. The message may say that the streams are the same as those of
+// `before`. Texts are cut and made safe to show. Returns kBackendMisbehaved if
+// there are too many texts.
 Result<DeviceCapabilities> ReadCapabilities(
     ipc::schema::Capabilities::Reader capabilities_untrusted,
     const DeviceCapabilities* before, TextBudget& budget);

@@ -23,9 +23,9 @@ inline constexpr size_t kMaxEventTextBytes = 2'000;
 // A call ends in one of these ways: bulkheadd answers; bulkheadd dies; the
 // deadline passes; the application cancels the call. After each second of
 // waiting, the thread sends bulkheadd a heartbeat on another connection
-// (SupervisorWatch), so a call to a bulkheadd that hangs ends long before its
-// deadline. At its end, each call passes the events that have arrived to the
-// observer of the application.
+// (SupervisorWatch). So a call to a bulkheadd that hangs ends long before the
+// deadline of the call. At its end, each call passes the events that have
+// arrived to the observer of the application.
 //
 // Thread-safe. SupervisorLink owns this object and the objects that the
 // constructor gets.

@@ -56,9 +56,9 @@ struct BackendCounts {
   std::string backend;
   uint64_t starts = 0;  // Attempts, whether or not they succeeded.
   uint64_t quarantines = 0;
-  // Streams that got their first worker from this backend. A stream that was
-  // opened on another device counts too if that device failed before the stream
-  // had a worker, and on_failure moved the stream to this backend.
+  // Streams that got their first worker from this backend. A stream that
+  // on_failure moved to this backend counts too if the first device failed
+  // before the stream had a worker.
   uint64_t streams = 0;
   // The frames delivered to the application, open streams included. Frames are
   // counted in at most 1024 open streams of an application; frames of further

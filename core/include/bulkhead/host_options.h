@@ -182,10 +182,10 @@ struct HostOptions {
   // Compares a share of the video streams with another device. nullopt: none.
   std::optional<ShadowOptions> shadow = {};
   // Receives the events of this Host's backends and sessions; may be empty.
-  // Called at the end of each call, of the Host or of a decoder, in which
-  // messages were exchanged with bulkheadd, on the thread of that call; never
-  // on two threads at once. No thread is started for it. May use the Host. Must
-  // not throw.
+  // Called at the end of calls of the Host or of a decoder that have exchanged
+  // messages with bulkheadd. Runs on the thread of the call, and never on two
+  // threads at once. No thread is started for it. May use the Host. Must not
+  // throw.
   EventObserver on_event = {};
 };
 

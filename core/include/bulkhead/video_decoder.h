@@ -148,10 +148,10 @@ struct DamagedRange {
 //   codecs that do).
 // - The timestamps of the stream are missing or contradict the order of the
 //   pictures.
-// One exception is damage that no pass has met yet, and that the codec does not
-// notice after a seek to the keyframe (VP8 notices no damage). In a pass, such
-// damage distorts the frames after it. After a seek, the same frames may be
-// sound or distorted in another way.
+// There is one exception: damage that no pass has met yet, if the codec does
+// not notice it after a seek to the keyframe. (VP8 notices no damage.) In a
+// pass, such damage distorts the frames after it. After a seek, the same frames
+// may be sound or distorted in another way.
 //
 // Missing ends. The end of a stream is missing if libavformat stops before the
 // end of the file, or if the header declares more frames than the file has.
