@@ -13,10 +13,10 @@
 
 namespace bulkhead::ipc {
 
-// Reading of messages from a peer, which may be hostile. Cap'n Proto checks a
-// message lazily: a getter throws kj::Exception when it meets a malformed part.
-// ReadCatching turns that exception into an Error. All code that touches a
-// message from a peer runs inside a ReadCatching call:
+// This header is for reading messages from a peer, which may be hostile. Cap'n
+// Proto checks a message lazily: a getter throws kj::Exception when it meets a
+// malformed part. ReadCatching turns that exception into an Error. All code
+// that touches a message from a peer runs inside a ReadCatching call:
 //
 //   auto chunk = ReadCatching([&] {
 //     return message.root<schema::Reply>().getIndexChunk().getEntries();

@@ -39,13 +39,14 @@ enum ZygoteDescriptor : int {
 // last filter, so the zygote never has the socket.
 inline constexpr int kWorkerSocketFd = 3;
 
-// The numbers of the descriptors that a session's worker may map. They are the
-// memory that the message Attach brings first, when the worker has only
-// descriptors 0 to 3. The media comes next and must not be mapped, since
-// processes that map the same file can signal each other with futexes on its
-// pages. The worker has no dup(), so no descriptor gets another number. A
-// worker with granted devices, or with several sessions, may map any
-// descriptor.
+// The numbers of the descriptors that a session's worker may map:
+// kWorkerMemoryCount numbers from kWorkerMemoryFd on. When the message Attach
+// arrives, the worker has only descriptors 0 to 3. So the first descriptors of
+// the message, which are shared memory, get these numbers. The media comes
+// after them and must not be mapped, since processes that map the same file can
+// signal each other with futexes on its pages. The worker has no dup(), so no
+// descriptor gets another number. A worker with granted devices, or with
+// several sessions, may map any descriptor.
 inline constexpr int kWorkerMemoryFd = kWorkerSocketFd + 1;
 inline constexpr int kWorkerMemoryCount = 3;
 

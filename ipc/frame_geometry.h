@@ -67,10 +67,10 @@ uint64_t NativeColumns(const PixelLayout& layout, uint32_t width);
 // Computes the layout of a native picture, whose planes lie in the slot as a
 // decoder made them.
 //
-// Decoders write whole blocks, and a few bytes after the last block, and so
-// beyond the picture. Each plane has room for the rows and columns that the
-// decoders of libavcodec and libdav1d ask for, so a decoder can write to the
-// slot itself. Strides and offsets are multiples of 64.
+// Decoders write whole blocks, and a few bytes after the last block. So they
+// also write outside the picture. Each plane has room for the rows and columns
+// that the decoders of libavcodec and libdav1d ask for, so a decoder can write
+// to the slot itself. Strides and offsets are multiples of 64.
 //
 // Fails as RgbGeometry does.
 Expected<FrameGeometry> NativeGeometry(const PixelLayout& layout,

@@ -16,15 +16,15 @@ struct IndexEntry {
   int64_t pts;       // in the stream time base; kNoTimestamp if there is none
   int64_t duration;  // in the stream time base; 0 if unknown
   int64_t position;  // byte of the packet in the file; -1 if unknown
-  // A hash of the packet's bytes if the packet is a point of access, otherwise
-  // 0. At a point of access (a random access point) a decoder can begin, and
-  // outputs the same pictures from there on as if it had begun at the first
-  // packet.
+  // At a point of access: a hash of the packet's bytes. At all other packets:
+  // 0. A point of access (a random access point) is a packet at which a decoder
+  // can begin: from this packet on, it outputs the same pictures as if it had
+  // begun at the first packet.
   uint32_t check;
   uint8_t keyframe;  // 0 or 1; readers treat every other value as 1
   // 1 if the packet has no presentation time, or if the presentation time of
-  // this or an earlier packet contradicts the order of the pictures; otherwise
-  // 0. Readers treat every other value as 1.
+  // this or an earlier packet contradicts the order of the pictures; 0 if not.
+  // Readers treat every other value as 1.
   uint8_t disordered;
   // 1 if the packet has no presentation time, but `pts` was derived from
   // decoding times, and nothing contradicts the order of the pictures.

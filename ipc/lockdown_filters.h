@@ -9,9 +9,10 @@
 
 namespace bulkhead::ipc {
 
-// The number of instructions that a worker reserves for its last filter, the
-// session's: the kernel's maximum. While the worker's seccomp() call waits,
-// bulkheadd may replace that filter in the worker's memory by a longer one.
+// The number of instructions for which a worker reserves memory before it
+// installs its last filter, the session's. It is the kernel's maximum for a
+// filter: while the worker's seccomp() call waits, bulkheadd may replace the
+// filter in this memory by a longer one.
 inline constexpr size_t kRoomForFilter = BPF_MAXINSNS;
 
 // The two seccomp filters of a lock-down that a backend's process builds for
@@ -19,8 +20,8 @@ inline constexpr size_t kRoomForFilter = BPF_MAXINSNS;
 // only if that equals the expected filter byte for byte (core's ExpectedCalls).
 
 // Returns the zygote's filter that refuses to send descriptors (sendmsg). It is
-// installed on top of stage 1, which has to allow that call, because the zygote
-// sends the seccomp listener of stage 1 to bulkheadd.
+// installed after stage 1, which has to allow sendmsg, because the zygote sends
+// the seccomp listener of stage 1 to bulkheadd.
 std::vector<sock_filter> NoDescriptorsAreSent();
 
 // Returns the filter of a session's worker that refuses signals to all

@@ -13,8 +13,8 @@ namespace bulkhead::ipc {
 // as UnseenFrame and LostSamples in schema/session.capnp. The worker may be
 // hostile, so the host validates every member.
 
-// Damaged frames that are not delivered or, with the sign of a note, a packet
-// with something odd. Timestamps are in the stream's time base.
+// Damaged frames that are not delivered. If `sign` is a note, the packet that
+// the note is about. Timestamps are in the stream's time base.
 struct Loss {
   int64_t pts = kNoTimestamp;  // kNoTimestamp: unknown
   int64_t duration = 0;        // 0: unknown
@@ -36,8 +36,8 @@ struct Loss {
   int64_t declared_size = -1;
 };
 
-// Consecutive samples of a stream that cannot be decoded or, with the sign of a
-// note, the sample before which something was odd.
+// Consecutive samples of a stream that cannot be decoded. If `sign` is a note,
+// the sample before which the note applies.
 struct LostSamples {
   int64_t first = 0;  // the number of the first lost sample, 0 or more
   int64_t count = 0;  // 0 for a note; first + count does not overflow
@@ -46,8 +46,8 @@ struct LostSamples {
   // unknown.
   int64_t first_byte = -1;
   int64_t last_byte = -1;
-  // The sentence with which the backend last described damage, or libavformat's
-  // where it stopped (kStopped); may be empty.
+  // The latest sentence of the backend about damage or, with kStopped,
+  // libavformat's error message. May be empty.
   std::string words = {};
   bool estimated = false;  // nothing in the file states `count` exactly
   // If the file is cut off: declared_size is the size in bytes that its headers

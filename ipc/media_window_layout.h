@@ -13,9 +13,9 @@ namespace bulkhead::ipc {
 // read-write, the worker read-only. FORMAT.md ("Media") describes the exchange.
 //
 // The header lies at the start of the window, the data of the last read at
-// kWindowDataOffset. Once the worker has sent a `read` record, the host may
-// change the data and `bytes`, until the host stores that record's serial in
-// `served`.
+// kWindowDataOffset. After a `read` record of the worker, the host changes the
+// data and `bytes`, and then stores the record's serial in `served`. At all
+// other times, the host leaves the window unchanged.
 struct MediaWindowHeader {
   // The serial of the last read that was served, or 0 before the first.
   alignas(64) std::atomic<uint32_t> served;

@@ -55,8 +55,8 @@ class ReceivedMessage {
     return ReadCatching([this] { return reader_->getRoot<T>(); });
   }
 
-  // The descriptors that came with the message. The caller moves out those that
-  // it needs; the others are closed with this object.
+  // The descriptors that came with the message. The caller moves out the
+  // descriptors that it needs; this object closes the others.
   std::vector<UniqueFd> descriptors;
 
  private:

@@ -30,10 +30,10 @@ struct RegionHeader {
   std::atomic<uint32_t> wakes;
   // 1 once the host has closed the session. Only in the host's region.
   std::atomic<uint32_t> closed;
-  // The number of frames for publication that the worker has decoded so far.
-  // Once the worker is dead, this number shows the host whether the worker died
-  // while decoding the frame that the host waits for, or the frame after it.
-  // Only in the worker's region.
+  // The number of frames that the worker has decoded so far in order to publish
+  // them. After the death of the worker, this number shows the host at which
+  // frame the worker died: the frame that the host waits for, or the frame
+  // after that. Only in the worker's region.
   std::atomic<uint32_t> decoded;
   uint32_t reserved[10];
 };

@@ -18,7 +18,8 @@ namespace bulkhead::ipc {
 namespace {
 
 constexpr size_t kWord = sizeof(capnp::word);
-// In place of a record's size: the next record lies at the start of the ring.
+// Stands in place of a record's size, and says that the next record lies at the
+// start of the ring.
 constexpr uint32_t kSkipToStart = 0xFFFFFFFF;
 
 // The first word of a record is read and written as one integer: the low half

@@ -22,7 +22,7 @@ namespace bulkhead::ipc {
 //
 // The producer builds a message in place. The consumer copies a message to
 // private memory before reading it: if a hostile producer could change the
-// message meanwhile, Cap'n Proto would read outside the message.
+// message during the reading, Cap'n Proto would read outside the message.
 //
 //   writer.TryWrite(32, [&](capnp::MessageBuilder& message) {
 //     message.initRoot<schema::Request>().initGrant().setSlot(slot);
@@ -99,7 +99,7 @@ class CopiedMessage {
   capnp::MessageReader* reader_;
 };
 
-// The consumer's side of a ring: see above.
+// Reads messages from a ring, for the consumer; RingWriter has the rules.
 class RingReader {
  public:
   // `peer_region` holds the ring. `own_header` is the header of this side's

@@ -16,8 +16,9 @@ namespace bulkhead::ipc {
 //   WatchedWord::Robust(&header->owner)       // in waiting threads (waiter.h)
 //
 // Trust: the owner has to be trusted, such as bulkheadd's thread. A session's
-// worker never owns such a word: a worker could point its list at a page of a
-// file, and have the kernel wake other processes that wait there (FORMAT.md).
+// worker never owns such a word: a worker could register a word in a page of a
+// file, and have the kernel wake other processes that sleep on that word
+// (FORMAT.md).
 //
 // Threads: a thread owns at most one such word. The thread must hold no robust
 // mutex of the C library, whose list the word replaces.

@@ -22,12 +22,13 @@ namespace bulkhead::ipc {
 //   SendMessage(socket, attach, {{requests->fd(), replies->fd()}}, deadline);
 //   requests->CloseDescriptor();  // the mapping stays
 //
-// Trust: the worker can map a region from CreateWritable only read-only.
-// F_SEAL_FUTURE_WRITE makes the kernel refuse everything else, and does not
-// affect the mapping that the host already has. The worker may write a region
-// from CreateReadable at any time, also while the host reads it. So the host
-// loads a value once, validates it, then uses it. The worker can zero pages of
-// that region by punching holes, but cannot remove them.
+// Trust: the worker can map a region from CreateWritable only read-only. The
+// seal F_SEAL_FUTURE_WRITE makes the kernel refuse write() and new writable
+// mappings, and does not affect the mapping that the host already has. The
+// worker may write a region from CreateReadable at any time, also while the
+// host reads it. So the host loads a value once, validates it, then uses it.
+// The worker can zero pages of that region by punching holes, but cannot remove
+// them.
 //
 // Failure: creating a region returns kResourceExhausted if the kernel refuses
 // the memory. The kernel allocates all pages at once, not when they are
@@ -74,7 +75,7 @@ class OwnedRegion {
   // multiples of the page size, and the part lies in the region.
   Expected<void> Populate(size_t offset, size_t bytes) const;
 
-  // The descriptor to send to the worker; -1 once it was closed.
+  // Returns the descriptor, to send to the worker; -1 after CloseDescriptor().
   int fd() const { return fd_.get(); }
   // Closes the descriptor, which is not needed any more once it was sent.
   void CloseDescriptor() { fd_.reset(); }
@@ -86,8 +87,8 @@ class OwnedRegion {
   // Maps a part of the region once more, copy-on-write: a write to the new
   // mapping does not reach the region, and a page that was written no longer
   // changes with the region. `offset` is a multiple of the page size, and the
-  // part lies in the region. Without the descriptor, returns kUnsupported
-  // unless KeepTemplate() was called before it was closed.
+  // part lies in the region. After CloseDescriptor(), this needs an earlier
+  // KeepTemplate(), and returns kUnsupported without it.
   Expected<Mapping> MapPrivate(size_t offset, size_t bytes) const;
   // Keeps a further mapping, which is never touched, so that MapPrivate() can
   // copy from it once the descriptor is closed (mremap(2) with

@@ -14,9 +14,10 @@ namespace bulkhead::ipc {
 //
 // Never owns a standard descriptor. The kernel gives out the lowest free
 // number. So in an application that has closed 0, 1 or 2, one of Bulkhead's
-// sockets could get that number, and the application's output would go there.
-// The constructor therefore moves those three numbers up, with close-on-exec.
-// If no other number is left, the object owns nothing and errno says why.
+// sockets could get that number, and the application would print into this
+// socket. The constructor therefore moves those three numbers up, with
+// close-on-exec. If no other number is left, the object owns nothing and errno
+// says why.
 class UniqueFd {
  public:
   UniqueFd() = default;

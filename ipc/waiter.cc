@@ -20,9 +20,9 @@ namespace {
 constexpr auto kPauseFor = std::chrono::microseconds(1);
 // A peer that has to be woken first answers within kSpinFor.
 constexpr auto kSpinFor = std::chrono::microseconds(100);
-// A wait that took no longer counts as short. If the peer answered within
-// kSpinFor, so that spinning would have ended the wait, being woken took this
-// side another kSpinFor.
+// A wait of at most this length counts as short. Its peer answered within
+// kSpinFor, so that spinning would have ended the wait, and waking this side
+// took up to another kSpinFor.
 constexpr auto kShortWait = 2 * kSpinFor;
 
 // The number of futex_waitv and its structure, which the headers of this C

@@ -16,10 +16,10 @@ namespace bulkhead::ipc {
 // Waits for the other side of a ring. Waking a process on another core costs a
 // hundred times as much as passing a message, but spinning is wasted on a peer
 // that takes milliseconds. So a wait spins for as long as a wake takes, if the
-// previous wait was that short. If it was longer, or on a single processor, the
-// wait yields once, so that a peer on the same processor can answer. After
-// that, it sleeps in the kernel on words of shared memory (futexes), so a
-// session needs no descriptor to wait.
+// previous wait was that short. If the previous wait was longer, or on a single
+// processor, the wait calls sched_yield() once instead, so that a peer on the
+// same processor can answer. After that, the wait sleeps in the kernel on words
+// of shared memory (futexes), so a session needs no descriptor to wait.
 //
 //   Expected<std::optional<CopiedMessage>> reply;
 //   switch (waiter.Await([&] {
@@ -76,8 +76,8 @@ enum class Wake {
 };
 
 // A word that ends a wait once (word & mask) == value. After writing the word,
-// its writer wakes the threads that sleep on it (WakeSleepers). `means` is what
-// Await() then returns.
+// its writer wakes the threads that sleep on it (WakeSleepers). Await() then
+// returns `means`.
 struct WatchedWord {
   const std::atomic<uint32_t>* word = nullptr;
   uint32_t mask = ~0u;
@@ -131,7 +131,7 @@ class Waiter {
   // Remembers whether a wait that began at `start` was short.
   void RememberWait(Instant start);
   // Sleeps while peer_->wakes is `seen`. Returns kReady if the caller has to
-  // check ready() again, otherwise the reason that ends the wait.
+  // call ready() again; any other value is the reason that ends the wait.
   Wake Sleep(uint32_t seen, Deadline deadline);
   // Returns the reason for which a watched word ends the wait; kReady if none
   // does.
@@ -153,8 +153,8 @@ class Waiter {
 void WakePeer(RegionHeader* own, const RegionHeader* peer,
               WakeReason reason = WakeReason::kRecord);
 
-// Wakes the threads that sleep on a word: for kProcess only threads of this
-// process, otherwise threads of all processes.
+// Wakes the threads that sleep on a word: threads of this process if the scope
+// is kProcess, threads of all processes for the other scopes.
 void WakeSleepers(const std::atomic<uint32_t>* word, WatchedWord::Scope scope);
 
 template <typename Ready>

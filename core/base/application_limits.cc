@@ -27,7 +27,7 @@ constexpr rlim_t kStackBytes = rlim_t{1} << 20;
 constexpr char kNoProcess[] = "Resource temporarily unavailable";
 constexpr char kNoFile[] = "Too many open files";
 
-// The soft or the hard value of a limit: the one that a backend inherits.
+// The value of a limit that bounds a backend: the soft or the hard one.
 enum class Value { kSoft, kHard };
 
 // A limit that backends inherit. It is low if its value is less than `enough`.
@@ -97,8 +97,8 @@ std::optional<OpenFiles> NearOpenFiles(int newest, uint64_t spare) {
   };
   // Counting is slow, so this first finds out whether it is needed. The kernel
   // gives a new descriptor the lowest free number, so at least newest + 1 files
-  // are open. There may be more, with higher numbers that were
-  // opened earlier. If those reach up to the limit, the last number is in use.
+  // are open. More files may be open, with higher numbers, which were opened
+  // earlier. If those reach up to the limit, the last number is in use.
   const uint64_t at_least = static_cast<uint64_t>(newest) + 1;
   const int last = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, INT_MAX));
   if (!is_near(at_least) && ::fcntl(last - 1, F_GETFD) < 0) {

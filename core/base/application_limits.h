@@ -16,8 +16,8 @@ inline constexpr uint64_t kBackendOpenFiles = 256;
 // The functions below examine the resource limits (ulimit) that the application
 // was started with. bulkheadd and the processes of all its backends inherit
 // them. A backend that fails under low limits may be sound, so such a failure
-// never counts against it in the user's other applications. The message of the
-// failure names the limit to raise.
+// never counts against the backend in other applications of the user. The
+// message of the failure names the limit to raise.
 //
 // They examine only the limits that many systems set lower than a backend
 // needs: address space, private memory, stack, open files, and processes.
@@ -33,17 +33,18 @@ struct OpenFiles {
   uint64_t limit = 0;
 };
 
-// Counts the open files of this process, which takes time for each of them.
+// Counts the open files of this process. The time that this takes grows with
+// their number.
 OpenFiles CountOpenFiles();
 
-// Warns before the process runs out of descriptors: returns its open files if
-// they are nine tenths of the limit or more, or if fewer than `spare` more can
-// be opened; nullopt otherwise. `newest` is a descriptor that was opened just
-// now. Cheap enough to be called for each new descriptor: it counts the files
-// only if `newest` alone shows that the limit is near (numbers are given out
-// from the lowest, so at least newest + 1 files are open), or if the last
-// number below the limit is in use, since many files may then lie above
-// `newest`.
+// Returns the open files of this process if it may soon run out of descriptors:
+// if the open files are nine tenths of the limit or more, or if fewer than
+// `spare` more can be opened. Returns nullopt if not. `newest` is a descriptor
+// that was opened just now. Cheap enough to be called for each new descriptor,
+// since it counts the files only in two cases. Either `newest` alone shows that
+// the limit is near: the kernel gives out the lowest free number, so at least
+// newest + 1 files are open. Or the last number below the limit is in use: many
+// files may then have numbers above `newest`.
 std::optional<OpenFiles> NearOpenFiles(int newest, uint64_t spare);
 
 // Returns the limit on the processor time of a process, in seconds; nullopt if

@@ -17,11 +17,13 @@ namespace bulkhead {
 //
 // `directory` is borrowed. `path` is relative to it. Links are followed as long
 // as they stay below the directory; on kernels without openat2, no link is
-// followed. Errors: kNotFound if there is no such file, kUnsupported if it is
-// of another kind (a FIFO, a directory), kResourceExhausted if it is too big,
-// kInvalidArgument for a path that leads out of the directory and for a link
-// that leads nowhere, kBackendUnavailable for any other error of the kernel.
-// Messages begin with the path in quotes. Thread-safe.
+// followed. Messages begin with the path in quotes. Thread-safe. Errors:
+// - kNotFound: there is no such file
+// - kUnsupported: the file is of another kind (a FIFO, a directory)
+// - kResourceExhausted: the file is too big
+// - kInvalidArgument: the path leads out of the directory, or a link leads
+//   nowhere
+// - kBackendUnavailable: any other error of the kernel
 
 // The default for ReadOptions::max_bytes. The largest known METADATA has a
 // fifth of this size.
@@ -40,15 +42,15 @@ using SawEnough = bool (*)(std::string_view beginning_untrusted);
 struct ReadOptions {
   size_t max_bytes = kMaxMetadataBytes;
   SawEnough saw_enough = nullptr;
-  // Set if the folders in `path` are known to be no links, which is quicker. If
-  // a folder becomes a link meanwhile, the target's attributes may be read, but
-  // the target is not opened.
+  // True if the caller knows that no folder in `path` is a link; opening is
+  // then quicker. If a folder nevertheless becomes a link meanwhile, the
+  // attributes of the target may be read, but the target is not opened.
   bool plain_folders = false;
 };
 
-// Returns the contents of a file, or only its beginning once `saw_enough`
-// returns true for it. A file larger than `max_bytes` is an error, even if its
-// beginning were enough.
+// Returns the contents of a file. If `saw_enough` is set, returns only the
+// beginning of the file for which it returns true. A file larger than
+// `max_bytes` is an error even then.
 Result<std::string> ReadFileBeneath(int directory, const std::string& path,
                                     const ReadOptions& options);
 Result<std::string> ReadFileBeneath(int directory, const std::string& path,

@@ -27,7 +27,8 @@ struct DeviceName {
 bool IsPlainName(std::string_view text_untrusted);
 
 // Parses a device name. An index is decimal, without leading zeros, at most
-// 65535. kInvalidArgument for any other text; the message quotes the text.
+// 65535. Returns kInvalidArgument for any other text; the message quotes the
+// text.
 Result<DeviceName> ParseDeviceName(std::string_view text_untrusted);
 
 }  // namespace bulkhead

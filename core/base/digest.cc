@@ -13,6 +13,7 @@ std::string Base64Url(std::span<const uint8_t> bytes) {
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   std::string text;
   uint32_t pending = 0;
+  // The number of bits in `pending` that are not in `text` yet.
   int bits = 0;
   for (const uint8_t byte : bytes) {
     pending = pending << 8 | byte;
@@ -20,6 +21,7 @@ std::string Base64Url(std::span<const uint8_t> bytes) {
       text += kDigits[pending >> (bits - 6) & 63];
     }
   }
+  // The last digit is filled up with zeros.
   if (bits > 0) text += kDigits[pending << (6 - bits) & 63];
   return text;
 }

@@ -19,7 +19,8 @@ enum class HashAlgorithm : uint8_t { kSha256, kSha384, kSha512 };
 // sha1 and unknown names.
 std::optional<HashAlgorithm> HashAlgorithmNamed(std::string_view name);
 
-// Computes a hash of bytes that come in pieces. Not thread-safe.
+// Computes the hash of bytes that the caller appends piece by piece. Not
+// thread-safe.
 class Digest {
  public:
   explicit Digest(HashAlgorithm algorithm);

@@ -20,9 +20,9 @@ class Environment {
       : variables_(std::move(variables)) {}
 
   // Copies this process' environment. The copy of a privileged process
-  // (AT_SECURE: set-user-ID, file capabilities) is empty, and lacks even HOME
-  // and the XDG variables, because the caller of such a process must not decide
-  // what is loaded. No other thread may change the environment during the call.
+  // (AT_SECURE: set-user-ID, file capabilities) is empty: it lacks even HOME
+  // and the XDG variables. The caller of such a process must not decide what is
+  // loaded. No other thread may change the environment during the call.
   static Environment FromProcess();
 
   // Returns the value, or nullopt if the variable is unset.

@@ -23,9 +23,9 @@ bool HasEnded(int pidfd);
 bool IsStopped(int pidfd);
 
 // Returns the rest of the first line that begins with `key`, in a file of
-// /proc; empty if there is no such line. Files of /proc have to be read by
-// lines, not by words: a hostile process may name itself "State: T", and its
-// name is in the file.
+// /proc; empty if there is no such line. Read files of /proc by lines, not by
+// words: the file contains the name of the process, and a hostile process may
+// name itself "State: T".
 std::string LineOf(std::istream& file, std::string_view key);
 
 }  // namespace bulkhead

@@ -32,6 +32,7 @@ Result<RecordHash> RecordHash::Parse(std::string_view recorded_untrusted) {
   std::string_view expected = recorded_untrusted.substr(equals + 1);
   // RECORD is written without padding, but padding is accepted.
   while (expected.ends_with('=')) expected.remove_suffix(1);
+  // All digests of an algorithm have the same length.
   if (expected.size() != Digest(*algorithm).Finish().size() ||
       !std::all_of(expected.begin(), expected.end(), IsBase64Url)) {
     return Status(Code::kInvalidArgument, Quoted(recorded_untrusted) +

@@ -31,12 +31,12 @@ class StateDirectory {
   // Opens the directory. kNotFound if there is none; kInvalidArgument if it
   // must not be trusted, and the message says why.
   static Result<StateDirectory> Open(const std::string& path);
-  // Opens the directory, but first makes it and the directories above it, if
-  // they are missing, with access for this user alone.
+  // Opens the directory. If the directory or those above it are missing, first
+  // makes them, with access for this user alone.
   static Result<StateDirectory> OpenOrCreate(const std::string& path);
-  // Returns the reason why no record can be kept in the directory, as far as it
-  // can be found without writing one; OK if there is none. The directory need
-  // not exist yet.
+  // Returns an error, with the reason, if no record can be kept in the
+  // directory. Returns OK if no reason can be found without writing a record.
+  // The directory need not exist yet.
   static Status CheckKeeps(const std::string& path);
 
   // Returns a record. kNotFound if there is none, kBadInput if it is not a

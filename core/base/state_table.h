@@ -6,9 +6,9 @@
 
 namespace bulkhead {
 
-// The row of a table of state transitions: the steps that follow when an event
-// arrives, one for each state. Tables are arrays of such rows, one for each
-// event. A row with a missing cell does not compile.
+// One row of a table of state transitions: for one event, the step that follows
+// in each state. A table is an array with one row for each event. A row with a
+// missing cell does not compile.
 //
 //   using On = StateRow<Event, Step, 2>;
 //   constexpr std::array kTable = {On(Event::kAsked, stay, go), ...};

@@ -28,8 +28,8 @@ std::string Quoted(std::string_view text_untrusted);
 std::string_view Trimmed(std::string_view text_untrusted);
 
 // Returns whether the text is an identifier of Python, judged by the general
-// categories of its characters. Differs from Python for about 30 characters,
-// which Unicode adds or removes by name (Other_ID_Start, compatibility forms).
+// categories of its characters. Differs from Python for about 30 characters
+// that Unicode lists as exceptions (Other_ID_Start, compatibility forms).
 // Keywords count as identifiers.
 bool IsIdentifier(std::string_view text_untrusted);
 

@@ -3,14 +3,14 @@
 
 // Includes toml++, configured so that it is safe for files of strangers. All
 // code that reads TOML includes this header and not toml++ itself: the
-// functions of toml++ are inline, so two configurations in one program would be
-// two definitions of the same function.
+// functions of toml++ are inline, so two configurations in one program would
+// give the same function two definitions.
 //
 // Changes two settings of toml++ 3.3. First, its assertions do nothing here:
 // toml++ asserts that a time begins with a digit (with NDEBUG, the compiler
 // assumes so) before it reports a time without a digit as an error. Second, its
-// "unreachable" statement returns false here: in fact most characters other
-// than white space reach it.
+// "unreachable" statement returns false here, because it can be reached: most
+// characters other than white space lead to it.
 
 #include <algorithm>
 #include <cstddef>

@@ -21,11 +21,12 @@ class TextBudget {
   size_t left_ = 8192;
 };
 
-// Reads what a device declares about itself. The message comes from a hostile
-// probe worker to bulkheadd, and from there to the application. Instead of
-// streams, the message may say "as the device before it in the list": `before`,
-// null for the first device. Texts are cut and made safe to show. Returns
-// kBackendMisbehaved if there are too many texts.
+// Reads what a device declares about itself. bulkheadd reads the message of a
+// probe worker, which may be hostile; the application reads the message of
+// bulkheadd. `before` is the previous device in the list, null for the first
+// device. The message may say that the streams are the same as those of
+// `before`. Texts are cut and made safe to show. Returns kBackendMisbehaved if
+// there are too many texts.
 Result<DeviceCapabilities> ReadCapabilities(
     ipc::schema::Capabilities::Reader capabilities_untrusted,
     const DeviceCapabilities* before, TextBudget& budget);

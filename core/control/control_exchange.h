@@ -27,7 +27,8 @@ using TakeReply = std::function<Status(ipc::schema::HostReply::Reader,
 // any. Without a reply, returns kBackendLost if bulkheadd is gone,
 // kDeadlineExceeded if it is late, and kResourceExhausted if a resource for
 // sending was lacking. Sets `*answered` to true if a reply has arrived, so that
-// the caller can distinguish the two kinds of failure.
+// the caller can distinguish a failure that bulkheadd reports from a missing
+// reply.
 Status Exchange(int socket, const FillRequest& fill, std::span<const int> fds,
                 ipc::Deadline deadline, const TakeReply& take,
                 bool* answered = nullptr);

@@ -11,8 +11,8 @@ namespace bulkhead {
 // Write and read the counts of a backend, which bulkheadd sends to operators.
 void Write(const BackendCounts& counts,
            ipc::schema::BackendCounts::Builder out);
-// Returns nullopt for a message that Write() does not make: with a list of
-// another length, or with a negative time.
+// Returns nullopt if a list of the message has another length than Write()
+// gives it, or if a time is negative.
 std::optional<BackendCounts> ToBackendCounts(
     ipc::schema::BackendCounts::Reader counts_untrusted);
 

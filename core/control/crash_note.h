@@ -34,8 +34,9 @@ inline bool IsAdmission(const CrashClaim& claim) {
 // ipc::ReadCatching, since reading may throw.
 CrashClaim ReadCrashNote(ipc::schema::CrashNote::Reader note_untrusted);
 
-// Adds the claim to the report of the death, if both fit: they name the same
-// signal, or the process exited with the code for what the backend said.
+// Adds the claim to the report of the death if the two agree: both have the
+// same signal, or the process exited with the code that stands for the claim
+// (ipc/worker_exit.h).
 void AddClaim(CrashClaim claim, ExitReport& report);
 
 // Writes a claim in a form that ReadCrashNote() can read again.

@@ -14,8 +14,8 @@ namespace bulkhead {
 // Writes an event, except for host_pid and lost.
 void Write(const Event& event, ipc::schema::Event::Builder out);
 
-// Reads a list of events of the application with the pid `host_pid`. The first
-// event gets the message's number of lost events.
+// Reads a list of events of the application with the pid `host_pid`.
+// Event::lost of the first event is the number of lost events in the message.
 std::vector<Event> ToEvents(ipc::schema::Events::Reader events, int host_pid);
 
 }  // namespace bulkhead

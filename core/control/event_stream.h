@@ -11,9 +11,9 @@
 
 namespace bulkhead {
 
-// Receives the events of one bulkheadd, on a connection of its own. With
-// `wait`, a request is always pending at bulkheadd, so events arrive as soon as
-// there are some.
+// Receives the events of one bulkheadd, on a connection of its own. After Ask()
+// with `wait`, a request is always pending at bulkheadd, so events arrive as
+// soon as there are some.
 //
 //     EventStream stream(std::move(socket), host_pid);
 //     RETURN_IF_ERROR(stream.Ask(0, /*wait=*/true));

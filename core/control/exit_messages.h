@@ -15,7 +15,8 @@ InputPosition ToPosition(ipc::schema::InputPosition::Reader position);
 void Write(const InputPosition& position,
            ipc::schema::InputPosition::Builder out);
 
-// The message lacks backend, device and position, which the other side knows.
+// Convert a report without the members backend, device and position, which the
+// other side knows.
 ExitReport ToExitReport(ipc::schema::ExitReport::Reader report);
 void Write(const ExitReport& report, ipc::schema::ExitReport::Builder out);
 

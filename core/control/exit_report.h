@@ -13,9 +13,9 @@ namespace bulkhead {
 // socket (41, x86_64)".
 std::string DescribeExit(const ExitReport& report);
 
-// Returns whether `signal` is a request to end, such as SIGTERM: no fault
-// raises it, so somebody sent it on purpose. The sandbox lets no process of a
-// backend send itself such a signal.
+// Returns whether `signal` is a request to end, such as SIGTERM. No fault
+// raises such a signal, so somebody sent it on purpose. The sandbox lets no
+// process of a backend send itself such a signal.
 bool IsRequestToEnd(int signal);
 
 // Returns "; see `bulkhead crashes show N`", for the end of a message. Returns

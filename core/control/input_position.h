@@ -22,7 +22,7 @@ struct InputPosition {
 struct PoisonedPosition {
   InputPosition position;
   uint32_t deaths = 0;
-  ExitReport last;  // The end of the last of those workers.
+  ExitReport last;  // The end of the latest of these workers.
 };
 
 }  // namespace bulkhead

@@ -14,9 +14,10 @@ namespace bulkhead {
 // bulkheadd of the user `uid` listen for operators. A whole name is
 // "bulkhead/UID/PID/RANDOM", with the pid of the application.
 //
-// An abstract socket leaves no file. The random part keeps others from taking
-// the name beforehand. But others may listen on a different name of the same
-// form, so each side checks which user the other side is (peer_user.h).
+// An abstract socket leaves no file. The random part keeps other users from
+// taking the name beforehand. But other users may listen on different names of
+// the same form, so each side of a connection checks the user of the other side
+// (peer_user.h).
 inline std::string OperatorAddressPrefix(uid_t uid) {
   return "bulkhead/" + std::to_string(uid) + "/";
 }

@@ -8,21 +8,21 @@
 
 namespace bulkhead {
 
-// The users that a process believes at the other end of a Unix socket: its own
+// The users whom a process trusts at the other end of a Unix socket: its own
 // user and root, as its user namespace numbers them.
 //
 // A user namespace may map only some users, for instance in a rootless
 // container. All other users then appear with one uid, "nobody"
-// (/proc/sys/kernel/overflowuid). Whoever has that uid may be a stranger, so it
-// is not believed, even if it is this process's own.
+// (/proc/sys/kernel/overflowuid). A process with that uid may be a stranger's,
+// so the uid is not trusted, even if it is this process's own.
 struct BelievedUsers {
   uid_t own = 0;
   // The uid with which users appear that the namespace does not map; nullopt if
   // it maps all users.
   std::optional<uid_t> unmapped;
 
-  // Returns the users that this process believes. If /proc does not say which
-  // uid stands for users that are not mapped, 65534 counts as that uid.
+  // Returns the users whom this process trusts. If /proc does not say which uid
+  // stands for users that are not mapped, 65534 counts as that uid.
   static BelievedUsers OfThisProcess();
 
   bool Believes(uid_t uid) const {

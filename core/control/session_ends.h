@@ -17,8 +17,8 @@ inline constexpr uint32_t kMostSessionEnds = 16'383;
 struct SessionEnds {
   // A RobustWord, which the kernel marks when bulkheadd itself has ended.
   std::atomic<uint32_t> supervisor;
-  // For each place: EndMark() of the latest session in that place whose worker
-  // has ended; 0 before the first.
+  // For each place, which one session has at a time: EndMark() of the latest
+  // session in this place whose worker has ended; 0 if there is none yet.
   std::atomic<uint32_t> ended[kMostSessionEnds];
 };
 static_assert(sizeof(SessionEnds) == 64 * 1024);

@@ -183,6 +183,7 @@ ExitReport ToEnd(const Members& in) {
   end.kind = ValueIn(kEnds, in.Words("kind"));
   end.value = in.Number<int>("value");
   end.position = in.Words("position");
+  // ToJson() writes the number of the call only if the kernel reported it.
   end.syscall_trusted = in["syscall_number"].is_number_integer();
   end.syscall_number = in.Number<int>("syscall_number");
   end.syscall = in.Words("syscall");

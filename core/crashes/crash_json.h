@@ -17,15 +17,14 @@ namespace bulkhead::crashes {
 nlohmann::ordered_json ToJson(const Crash& crash);
 // Returns the crash as JSON for readers who must not see any part of the media.
 // `media_log` is null. If the process had media (Crash::had_media), `claimed`
-// is null too, and of a cause that the process claims only the part before the
-// first colon is left. A
+// is null too, and a cause that the process claims is cut at its first colon. A
 // hostile backend can still put some bytes of the media into the exit status
 // and the number of a system call.
 nlohmann::ordered_json ToJsonWithoutMediaText(const Crash& crash);
 
-// Returns the JSON as text, of at most `max_bytes` if possible. If the text is
-// too long, the options and transforms of the request are left out first, then
-// the logs and the backtrace.
+// Returns the JSON as text. If the text is longer than `max_bytes`, leaves out
+// the options and transforms of the request first, then the logs and the
+// backtrace. The text may still be longer after that.
 std::string ToText(Crash crash, size_t max_bytes);
 
 // Parses a record. Returns kBadInput if the text is no record. Members that are

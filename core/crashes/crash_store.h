@@ -17,10 +17,10 @@ namespace bulkhead::crashes {
 //     ASSIGN_OR_RETURN(const uint64_t number, store.Add(crash));
 //
 // Any number of bulkheadd may write at the same time, and any number of
-// programs read. A number belongs to the process that creates its file first.
-// Files are only replaced as a whole, and any process may remove the oldest
-// record. A record may be lost if the machine stops, since bulkheadd does not
-// wait for the disk.
+// programs read. A number belongs to the process that is the first to create
+// the file with this number. Files are only replaced as a whole, and any
+// process may remove the oldest record. A record may be lost if the machine
+// stops, since bulkheadd does not wait for the disk.
 //
 // The store keeps at most kMaxRecords records of at most kMaxBytes (12.5 MiB),
 // and removes the oldest first. The folder is not trusted: files are read
@@ -43,8 +43,8 @@ class CrashStore {
   // kNotFound if records are not kept, and kResourceExhausted if no record can
   // be added.
   Result<uint64_t> Add(Crash crash) const;
-  // Returns why no record can be added, as far as that is known without adding
-  // one. Returns OK if records are not kept.
+  // Returns an error, with the reason, if no record can be added, as far as
+  // that can be found without adding one. Returns OK if records are not kept.
   Status CheckKeeps() const;
   // Sets Crash::outcome of a record.
   Status SetOutcome(uint64_t number, const std::string& outcome) const;

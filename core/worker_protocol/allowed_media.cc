@@ -83,6 +83,7 @@ Names InLowerCase(Names names) {
 Names BothNames(const Names& some, const Names& others) {
   const Names one = InLowerCase(some);
   const Names other = InLowerCase(others);
+  // nullopt allows everything, so the other list decides.
   if (!one || !other) return one ? one : other;
   std::vector<std::string> both;
   for (const std::string& name : *one) {

@@ -12,7 +12,8 @@ namespace bulkhead::worker_protocol {
 
 // Functions for the lists of containers and codecs that a caller allows
 // (AllowedMedia). They check the lists, send them to the worker, which obeys
-// them, and compare them with what the worker reports. Pure functions.
+// them, and compare them with the container and codec that the worker reports.
+// Pure functions.
 
 // Returns kInvalidArgument if a list is too long, or has a name that no
 // container or codec can have.

@@ -27,8 +27,8 @@ struct OpenedAudio {
 // Checks a worker's answer to opening an audio stream with `options`: numbers
 // must be plausible and within `limits`, and the samples must be as the options
 // ask. Texts are made short and printable. An error means that the worker broke
-// the protocol. The reader must be over private memory; call inside
-// ipc::ReadCatching.
+// the protocol. The reader must read a private copy of the message, which the
+// worker cannot change. Call inside ipc::ReadCatching.
 Result<OpenedAudio> ValidateOpenedAudio(
     ipc::schema::OpenedAudio::Reader opened_untrusted,
     const AudioOptions& options, const Limits& limits);

@@ -27,8 +27,9 @@ namespace bulkhead::worker_protocol {
 // only one thread, the one that grants slots, may call Grow().
 class FramePool : public std::enable_shared_from_this<FramePool> {
  public:
-  // The time at which slots get their memory. Allocating all slots takes longer
-  // than decoding a picture, and a caller who wants one picture needs one slot.
+  // The time at which slots get their memory. kGrowing exists because
+  // allocating all slots takes longer than decoding a picture, and a caller who
+  // wants one picture needs one slot.
   enum class Slots {
     kAllocated,  // all at creation
     kGrowing,    // one by one, by Grow()
@@ -42,8 +43,9 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
   };
 
   // Makes a pool of `slots` slots, or fewer if `max_bytes` has no room for so
-  // many. Returns kResourceExhausted if there would be fewer than two.
-  // `contents` is what a slot holds, for that message: "blocks of samples".
+  // many. Returns kResourceExhausted if there would be fewer than two. The
+  // message of this error names `contents`, the content of a slot: "blocks of
+  // samples".
   static Result<std::shared_ptr<FramePool>> Create(uint64_t slot_bytes,
                                                    const std::string& contents,
                                                    uint32_t slots,
@@ -101,7 +103,9 @@ class FrameLease {
  public:
   // Holds a slot that the worker has published.
   FrameLease(std::shared_ptr<FramePool> pool, uint32_t slot);
-  // Holds `mapping`, which maps the slot of `slot`, and shares that lease.
+  // Holds `mapping`, a copy-on-write mapping of the slot that the lease `slot`
+  // holds. Shares that lease, so the slot is not granted as long as the mapping
+  // exists.
   FrameLease(std::shared_ptr<const FrameLease> slot, ipc::Mapping mapping);
   // Holds pixels of its own.
   explicit FrameLease(std::vector<std::byte> own);

@@ -18,8 +18,8 @@ namespace bulkhead::worker_protocol {
 // Immutable; the session and its frames share it.
 //
 // Trust: a worker states only the format's name and the size. The name must be
-// in Bulkhead's list, and the host computes everything else from it. So no
-// number of the worker says where a plane is.
+// in Bulkhead's list. From name and size, the host itself computes where each
+// plane is.
 struct NativeFormat {
   std::string pixel_format;
   ipc::PixelLayout layout;

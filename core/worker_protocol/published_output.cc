@@ -56,7 +56,8 @@ Result<PictureShape> OwnShapeIfValid(uint32_t width_untrusted,
   if (before.native) {
     auto native = NativeFormat::Create(pixel_format_untrusted, width_untrusted,
                                        height_untrusted, max_pixels);
-    // Any other error means that the picture is too large.
+    // Any other error means that the picture is too large, which is reported
+    // below.
     if (native) {
       shape.native = *std::move(native);
     } else if (native.error().code() == Code::kBackendMisbehaved) {

@@ -14,18 +14,19 @@
 
 namespace bulkhead::worker_protocol {
 
-// Functions that check what a worker publishes. A worker publishes a picture or
-// a block of samples by naming the slot of the pool that it has filled. These
-// functions check the claim against the pool's ledger and against the format
-// with which the stream was opened, and return a lease on the slot. They do not
-// look into the slot.
+// Functions that check the publications of a worker. A worker publishes a
+// picture or a block of samples by naming the slot of the pool that it has
+// filled. These functions check the claim against the pool's ledger and against
+// the format with which the stream was opened, and return a lease on the slot.
+// They do not look into the slot.
 //
 // An error means that the worker broke the protocol; its message is a clause
 // that begins with "it". `pool` is null as long as the worker has no pool. The
-// readers must be over private memory; call inside ipc::ReadCatching.
+// readers must read private copies of the messages, which the worker cannot
+// change. Call inside ipc::ReadCatching.
 
-// The format of a picture. With autoscale, all pictures of a stream have the
-// same.
+// The format of a picture. With autoscale, the worker scales all pictures of a
+// stream to one size, so they all have the same shape.
 struct PictureShape {
   uint32_t width = 0;
   uint32_t height = 0;
@@ -39,7 +40,9 @@ Result<ipc::FrameGeometry> GeometryOf(const PictureShape& shape,
                                       uint64_t max_pixels);
 // Returns the shape of a picture in a stream without autoscale, as the worker
 // reports it: its size and, for a native picture, its pixel format. `before` is
-// the shape of an earlier picture of the stream.
+// the shape of an earlier picture of the stream: the element type is taken from
+// it, and whether pictures are native. An error means that the picture is too
+// large or its format is not listed.
 Result<PictureShape> OwnShapeIfValid(uint32_t width_untrusted,
                                      uint32_t height_untrusted,
                                      const std::string& pixel_format_untrusted,

@@ -17,14 +17,15 @@ namespace bulkhead::worker_protocol {
 
 // Checks a worker's first message. Returns kBackendMisbehaved unless the worker
 // speaks this version of the protocol. Returns kResourceExhausted, with the
-// worker's words, if it serves several sessions (`shared`) and refuses this
-// one.
+// worker's words, if the worker serves several sessions (`shared`) and refuses
+// this one.
 Status ValidateHello(ipc::ReceivedMessage& hello_untrusted, bool shared);
 
 // Checks a worker's answer to opening a video stream before anything else uses
 // it: sizes must be within the limits and ratios sane. Texts are made short and
 // printable. An error means that the worker broke the protocol. The reader must
-// be over private memory; call inside ipc::ReadCatching.
+// read a private copy of the message, which the worker cannot change. Call
+// inside ipc::ReadCatching.
 Result<VideoMetadata> ValidateOpened(
     ipc::schema::Opened::Reader opened_untrusted, const Limits& limits);
 
@@ -33,11 +34,14 @@ struct ClaimedFailure {
   Status status;
 };
 // Checks a failure that a worker has reported. A worker may blame the input,
-// the request, its backend, a lack of resources or a bug of Bulkhead. It may
-// not report what only the host can know, such as that it died, was late or was
-// cancelled. Such a report breaks the protocol, and is an error of the outer
-// Result. So is kBackendMisbehaved: the vendor's code broke bulkhead_backend.h.
-// The reader must be over private memory; call inside ipc::ReadCatching.
+// the request, its backend, a lack of resources or a bug of Bulkhead. The
+// Result is an error in two cases:
+// - The worker reports a fact that only the host can know, such as that it
+//   died, was late or was cancelled. This breaks the protocol.
+// - The worker reports kBackendMisbehaved: the vendor's code broke
+//   bulkhead_backend.h.
+// The reader must read a private copy of the message, which the worker cannot
+// change. Call inside ipc::ReadCatching.
 Result<ClaimedFailure> ValidateFailure(
     ipc::schema::Failure::Reader failure_untrusted);
 

@@ -13,10 +13,10 @@
 namespace bulkhead::worker_protocol {
 namespace {
 
-// Bounds on the requests of an honest worker between two of its answers. It
-// goes through the media a few times, since it opens the file anew and looks
-// for the end. It also jumps back and forth for each of the thousand packets of
-// one part of an index.
+// Bounds on the requests of an honest worker between two of its answers. The
+// worker reads the whole media a few times, since it opens the file anew and
+// looks for the end. It also jumps back and forth for each of the thousand
+// packets of one part of an index.
 constexpr uint64_t kMostPasses = 8;
 constexpr uint64_t kMostJumps = 8192;
 

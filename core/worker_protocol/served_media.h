@@ -12,9 +12,9 @@
 namespace bulkhead::worker_protocol {
 
 // Serves media to one worker if the media has no descriptor, because a reader
-// of the application has it (SourceReader). The worker asks for an offset; the
-// host fills a window of shared memory (ipc/media_window_layout.h) while it
-// waits for that worker.
+// of the application has it (SourceReader). The worker asks for an offset. The
+// thread of the host that waits for this worker then fills a window of shared
+// memory (ipc/media_window_layout.h).
 //
 // Trust: the worker may ask for any offset at any time, but can only read the
 // window, which holds nothing but media. So a hostile worker can only make the
@@ -38,13 +38,13 @@ class ServedMedia {
 
   // Fills the window with media from `offset_untrusted` on, up to the end of
   // the media, and marks the window as filled; the caller then wakes the
-  // worker. Returns kBackendMisbehaved for a serial that does not follow the
-  // last one, kResourceExhausted for too many requests, kInvalidArgument if the
-  // reader failed, and kCancelled. After an error, the window is not marked,
-  // and the worker waits for it in vain.
+  // worker. Returns kBackendMisbehaved if the serial number is not the next
+  // one, kResourceExhausted for too many requests, kInvalidArgument if the
+  // reader failed, and kCancelled if `cancelled` returned true. After an error,
+  // the window is not marked as filled, so the worker waits until it is ended.
   Status Serve(uint64_t offset_untrusted, uint32_t serial_untrusted);
-  // Records that the worker has answered a request of the host. It may then
-  // read again as often as before.
+  // Records that the worker has answered a request of the host. The count of
+  // its requests for media then starts again at 0.
   void Progressed() { reads_ = 0; }
 
  private:

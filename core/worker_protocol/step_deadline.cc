@@ -18,7 +18,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr size_t kMaxThreads = 256;
-// The host does not wait again for less than this fraction of the timeout.
+// The host extends a wait only by 1 / kSlices of the timeout or more.
 constexpr int kSlices = 16;
 
 nanoseconds Bounded(std::chrono::milliseconds timeout) {
@@ -95,6 +95,7 @@ void StepDeadline::Renew(std::chrono::milliseconds timeout,
 nanoseconds StepDeadline::Waited() const {
   nanoseconds longest{0};
   for (const auto& [thread, delay] : read_()) {
+    // A thread that began after the first reading counts with its whole delay.
     const auto before = before_->find(thread);
     longest = std::max(
         longest, before == before_->end() ? delay : delay - before->second);

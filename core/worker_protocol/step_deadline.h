@@ -31,7 +31,7 @@ std::string NameOf(std::chrono::milliseconds Deadlines::*step);
 // Decides when a worker is too late with a step. A worker on an overloaded
 // machine gets more time: as much as its most delayed thread has waited for a
 // processor, and as much as the host itself was late to call GoesOn(). Both
-// together are at most one more timeout.
+// together add at most the length of one timeout.
 //
 //     StepDeadline deadline(timeout, [pid] { return ReadRunDelays(pid); });
 //     do {
@@ -42,8 +42,9 @@ std::string NameOf(std::chrono::milliseconds Deadlines::*step);
 //
 //     if (progressed) deadline.Renew(timeout);
 //
-// Renewals end kMostTimeouts timeouts after the beginning of the step. So a
-// worker that reports a little progress for ever is late in the end, too.
+// The last renewal is possible kMostTimeouts timeouts after the beginning of
+// the step. So a worker that reports a little progress for ever is late in the
+// end, too.
 //
 // The worker's delays are read after a quarter of the timeout and again at its
 // end; the difference counts. A step that is done within the first quarter
@@ -53,14 +54,15 @@ std::string NameOf(std::chrono::milliseconds Deadlines::*step);
 // and ignores changes of the wall clock, so neither takes time from a step.
 //
 // Trust: a hostile worker can make its threads wait for each other, which gains
-// it at most the second timeout. Not thread-safe.
+// it at most this extra time. Not thread-safe.
 class StepDeadline {
  public:
   using Clock = std::chrono::steady_clock;
   using Read = std::function<RunDelays()>;
 
-  // The bound on all timeouts of a step. An honest step with many parts takes
-  // seconds, and a longer timeout can be set for slow machines.
+  // The time after which Renew() is refused, in timeouts since the step began.
+  // An honest step with many parts takes seconds, and a longer timeout can be
+  // set for slow machines.
   static constexpr int kMostTimeouts = 100;
 
   StepDeadline(std::chrono::milliseconds timeout, Read read)
@@ -79,8 +81,8 @@ class StepDeadline {
     end_ += by;
     next_ += by;
   }
-  // Starts a new timeout of this length now, unless the step has used up
-  // kMostTimeouts timeouts.
+  // Starts a new timeout of this length now. Does nothing if kMostTimeouts
+  // timeouts have passed since the step began; used_up() is then true.
   void Renew(std::chrono::milliseconds timeout) {
     Renew(timeout, Clock::now());
   }

@@ -41,10 +41,10 @@ struct StreamOpening {
 // long, for one request.
 Status ValidateBackendOptions(BackendOptions options);
 
-// Returns the largest number of words that WriteOpening() needs. If options and
-// lists were validated and the name is a file's, the request fits one record of
-// the ring, together with the words that OutputWords() adds for the output
-// options.
+// Returns the largest number of words that WriteOpening() needs. The request,
+// together with the output options (OutputWords()), fits one record of the
+// ring. This requires validated options and lists, and a `name_hint` no longer
+// than the name of a file.
 size_t OpeningWords(const StreamOpening& opening);
 void WriteOpening(const StreamOpening& opening, ipc::schema::Open::Builder out);
 

@@ -19,9 +19,9 @@ std::optional<double> DurationIfTold(int64_t ticks_untrusted, Ratio time_base);
 // The time base of a container's own times (FFmpeg's AV_TIME_BASE).
 inline constexpr Ratio kMicrosecond{1, 1'000'000};
 
-// Returns the frame rate that the header states, in frames per second: the
-// average rate, or else FFmpeg's guess of the base rate. Returns nullopt if
-// both are unknown.
+// Returns the frame rate that the header states, in frames per second:
+// `average` or, if that is unknown, `base`, FFmpeg's guess of the base rate.
+// Returns nullopt if both are unknown.
 std::optional<double> FrameRate(Ratio average, Ratio base);
 
 // Chooses the best known values of `timing` from the values of header and

@@ -44,8 +44,8 @@ WorkerChannel::WorkerChannel(ipc::OwnedRegion requests,
       writer_(requests_.writable_bytes(), worker_header(),
               ipc::RingGeometry::kRequestRingBytes),
       reader_(replies_.bytes(), header(), ipc::RingGeometry::kReplyRingBytes) {
-  // An event loop does not publish when it sleeps. Its header always says that
-  // it does.
+  // An event loop does not publish when it begins or ends to sleep. Its header
+  // always says that it sleeps, so the worker always wakes it.
   if (wake_host_) {
     header()->sleeping.store(static_cast<uint32_t>(ipc::WakeReason::kRecord));
   }

@@ -29,9 +29,9 @@ inline constexpr size_t kSmallRequestWords = 64;
 // other. Sessions in the application and health checks in bulkheadd talk to
 // their workers through it.
 //
-// The functions never wait. A session blocks in an ipc::Waiter, and a health
-// check returns to its event loop; both come back when there may be a reply.
-// Only an event loop needs a descriptor for that (wake_fd()).
+// The functions never wait. A session sleeps in an ipc::Waiter until there may
+// be a reply. A health check returns to its event loop, which calls it again
+// when wake_fd() is readable.
 //
 //     ASSIGN_OR_RETURN(auto channel, WorkerChannel::Create(Host::kThread));
 //     SendAttach(channel->descriptors(media_fd), MediaAccess::kDirect, send);
@@ -46,8 +46,9 @@ inline constexpr size_t kSmallRequestWords = 64;
 // of requests.
 //
 // Failure: an ipc::Error, or an error of Request() or Grant(), means that the
-// worker broke the protocol. The message is a clause ("it ...") for the caller
-// to complete. The caller then ends the worker and stops using the channel.
+// worker broke the protocol. The message is a clause whose subject is the
+// worker ("it ..."); the caller completes it, ends the worker and stops using
+// the channel.
 //
 // Owned by the session or the health check. Not thread-safe.
 class WorkerChannel {
@@ -73,12 +74,12 @@ class WorkerChannel {
   WorkerChannel(const WorkerChannel&) = delete;
   WorkerChannel& operator=(const WorkerChannel&) = delete;
 
-  // Return the descriptors for SendAttach(): the two rings, the window, the
-  // media, and wake_fd() if there is one. A worker can map only the first three
-  // (ipc/descriptors.h), so it cannot map the media. Without a window,
-  // descriptors() repeats a ring as the third. With a window,
-  // served_descriptors() repeats the window as the fourth, since there is no
-  // descriptor of the media.
+  // Return the descriptors for SendAttach(): two rings, a window of
+  // ServedMedia, the media, and wake_fd() if there is one. A worker can map
+  // only the first three (ipc/descriptors.h), so it cannot map the media. Since
+  // only one of window and media exists, descriptors() repeats a ring in place
+  // of the window, and served_descriptors() repeats the window in place of the
+  // media.
   std::vector<int> descriptors(int media_fd) const;
   std::vector<int> served_descriptors(int window_fd) const;
   // Sends a worker its rings and its media. Returns the result of `send`.
@@ -99,9 +100,9 @@ class WorkerChannel {
   // the ring is full: the host never has so many requests in flight that the
   // ring of an honest worker could be full.
   Status Request(size_t max_words, const FillRequest& fill);
-  // Grants the worker every free slot of `pool`. Wakes the worker only when at
-  // least half of the granted slots came after the last wake. So a caller that
-  // takes one ready frame after the other costs few system calls. A worker
+  // Grants the worker every free slot of `pool`. Wakes the worker only if it
+  // was not yet woken for half or more of the slots that it has. So a caller
+  // that takes one ready frame after the other makes few system calls. A worker
   // sleeps only when it has filled all slots. Call Wake() before waiting for a
   // reply.
   Status Grant(FramePool& pool);
@@ -112,14 +113,15 @@ class WorkerChannel {
   // yet.
   ipc::Expected<bool> TryRead();
   // Passes the reply that TryRead() has copied to `take`, which validates it,
-  // and returns the result of `take`. An error of the Expected is for a
-  // malformed reply.
+  // and returns the result of `take`. Returns an ipc::Error for a malformed
+  // reply.
   ipc::Expected<Status> Take(const TakeReply& take);
 
   // Wakes the worker if it sleeps. Needed after grants, and after a window of
   // media was filled.
   void Wake();
-  // Returns the header that the host writes. It says what the host sleeps for.
+  // Returns the header that the host writes. It shows for which event the host
+  // sleeps (WakeReason).
   ipc::RegionHeader* header() const {
     return ipc::HeaderOf(requests_.writable_bytes());
   }

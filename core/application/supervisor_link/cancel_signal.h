@@ -18,9 +18,10 @@ namespace bulkhead::supervisor_link {
 
 // A signal by which one thread of the application ends a call of the library in
 // which another thread waits. The state is one word of memory, a futex. A
-// thread that waits for a worker sleeps on this futex (word()) and on those of
-// the worker at the same time. A thread that waits for bulkheadd uses poll(),
-// and needs a descriptor: a Watch makes an eventfd for the time of the wait.
+// thread that waits for a worker sleeps on this futex (word()) and on the
+// futexes of the worker at the same time. A thread that waits for bulkheadd
+// uses poll(), and needs a descriptor: a Watch makes an eventfd for the time of
+// the wait.
 //
 //   const CancelSignal::Watch watch(cancel);
 //   ... poll watch.fd() ...
@@ -83,8 +84,8 @@ class CancelSignal {
   const pid_t owner_;
   std::atomic<uint32_t> raised_ = 0;
   // The number of Raise() calls that may be about to write to event_. The
-  // eventfd is closed only while the number is 0: a later write could reach
-  // another file that has got the same descriptor number.
+  // eventfd is closed only while the number is 0. A write after the close could
+  // reach another file that has got the same descriptor number.
   std::atomic<uint32_t> raisers_ = 0;
   std::atomic<int> event_ = -1;  // the eventfd; -1 while there is no Watch
   // Protects watchers_, and opening, draining and closing event_.

@@ -23,8 +23,8 @@ namespace bulkhead::supervisor_link {
 // stays valid after its bulkheadd was replaced.
 class EndBoard : public std::enable_shared_from_this<EndBoard> {
  public:
-  // The place of one session, which is free again once this object is
-  // destroyed; or, if empty, no place. Movable, not thread-safe.
+  // Owns the place of one session, and frees it on destruction. An empty Place
+  // owns none. Movable, not thread-safe.
   class Place {
    public:
     Place() = default;
@@ -73,8 +73,9 @@ class EndBoard : public std::enable_shared_from_this<EndBoard> {
   // True for each place that is taken. Atomics instead of a mutex, which a
   // fork() might leave locked.
   std::array<std::atomic<bool>, kMostSessionEnds> taken_{};
-  // The place at which the next search for a free place begins. It goes round,
-  // so that a place is reused as late as possible.
+  // The place at which the next search for a free place begins. Searches go
+  // through the array in a circle, so that a place is reused as late as
+  // possible.
   std::atomic<uint32_t> next_ = 0;
 };
 

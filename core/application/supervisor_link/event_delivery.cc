@@ -28,10 +28,12 @@ void EventDelivery::Deliver() {
     if (!stream) break;
     // Runs without the mutex, because the observer may call the library.
     const auto events = stream->TryTake();
+    // An empty list means that no event has arrived since.
     if (events && events->empty()) break;
     if (events) {
       for (const Event& event : *events) observer_(event);
     } else {
+      // The bulkheadd of this stream is dead, and has no more events.
       std::lock_guard lock(mutex_);
       streams_.pop_front();
     }

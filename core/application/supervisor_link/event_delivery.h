@@ -13,9 +13,9 @@
 namespace bulkhead::supervisor_link {
 
 // Passes the events of bulkheadd to the observer of the application
-// (HostOptions::on_event). The library has no thread for that: events wait in a
-// socket until some thread has made a call to bulkheadd and then takes them
-// with Deliver().
+// (HostOptions::on_event). The library has no thread for that. The events wait
+// in a socket until a thread of the application has called bulkheadd. At the
+// end of the call, that thread takes them with Deliver().
 //
 // Each bulkheadd has an EventStream of its own. The stream of a dead bulkheadd
 // is read to its end before the stream of the next one.

@@ -17,8 +17,8 @@ struct ExitVerdict {
   bool blamed = false;
   bool input_to_blame = false;
   bool device_to_blame = false;
-  // The number of workers, in all sessions, that the input has ended at this
-  // position, as far as bulkheadd remembers.
+  // The number of workers, in all sessions, that the input has ended at
+  // ObservedExit::position, as far as bulkheadd remembers.
   uint32_t deaths_here = 0;
   // True if the worker could not start a process or thread, because the other
   // workers of its backend had used up the backend's limit of tasks.

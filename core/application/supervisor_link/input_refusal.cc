@@ -106,6 +106,7 @@ Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,
         "the file";
   }
   std::string last = DescribeExit(report);
+  // "it was killed" becomes "the last was killed".
   if (last.starts_with("it ")) last = "the last" + last.substr(2);
   std::string message = "this file ended " + std::to_string(poisoned.deaths) +
                         (poisoned.deaths == 1 ? " worker" : " workers") +

@@ -36,7 +36,7 @@ std::string Describe(const InputPosition& position, std::string_view unit);
 
 // Returns the error for an input that is refused on `device` because it has
 // ended too many workers. The code depends on how the last of them ended:
-// - late: kDeadlineExceeded
+// - it missed a deadline: kDeadlineExceeded
 // - at the memory limit of its backend: kResourceExhausted
 // - in any other way: kPoisonedInput
 Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,

@@ -43,9 +43,9 @@ struct ObservedExit {
 inline constexpr size_t kMaxOptionBytes = 16 * 1024;
 inline constexpr size_t kMaxTransforms = 64;
 
-// Copy the options into `request`. If the backend options exceed their limit,
-// they and the transforms are left out. If only the transforms exceed theirs,
-// only they are. Crash::Request::complete is then false.
+// Copy the options into `request`. If there are too many transforms, they are
+// left out. If the backend options have too many bytes, they are left out, and
+// the transforms too. In both cases Crash::Request::complete becomes false.
 void SetOptions(const VideoOptions& options, Crash::Request& request);
 void SetOptions(const AudioOptions& options, Crash::Request& request);
 

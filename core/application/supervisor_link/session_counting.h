@@ -30,7 +30,7 @@ class SessionCounting : public std::enable_shared_from_this<SessionCounting> {
     // Returns the index of the counter in the shared memory;
     // kMaxCountedSessions for the counter that nobody reads.
     uint32_t place() const { return place_; }
-    // Valid as long as the lease.
+    // Returns the counter, which is valid as long as the lease exists.
     SessionCounter& counter() const { return counting_->At(place_); }
 
    private:

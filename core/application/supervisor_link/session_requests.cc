@@ -100,6 +100,7 @@ Result<StartedWorker> SessionRequests::OpenSession(const SessionRequest& asked,
   const auto call = [&] {
     return calls_.Call(
         [&](Request::Builder request) {
+          // Call() has set worker.generation before it calls this function.
           worker.end = connections_.TakeEnd(worker.generation);
           auto session = request.initOpenSession();
           Write(asked, device, session);
@@ -170,10 +171,11 @@ Result<bool> SessionRequests::EndWorker(const StartedWorker& worker,
   bool ended = false;
   uint64_t generation = 0;
   const bool closes = how == schema::EndWorker::How::CLOSE;
-  // With AWAIT, bulkheadd renews its wait whenever the ending process has fewer
-  // threads than before, at most kMostTimeouts times. The last wait may end
-  // later and be extended by one more, so two are added. The process takes long
-  // on an overloaded machine.
+  // An ending process loses its threads slowly on an overloaded machine. So
+  // with AWAIT, bulkheadd renews its wait whenever the process has fewer
+  // threads than before. The last renewal comes at most kMostTimeouts times
+  // `patience` after the beginning. Its wait lasts one `patience`, and can be
+  // extended by another: so two are added.
   const int times = how == schema::EndWorker::How::AWAIT
                         ? worker_protocol::StepDeadline::kMostTimeouts + 2
                         : 1;
@@ -198,8 +200,9 @@ Result<bool> SessionRequests::EndWorker(const StartedWorker& worker,
 ExitVerdict SessionRequests::SessionExit(const StartedWorker& worker,
                                          const ObservedExit& seen,
                                          CancelSignal& cancel) {
-  // This is the verdict if no bulkheadd can be asked: a worker is blamed if the
-  // application killed it because it was late or broke the protocol.
+  // `exit` is the result if no bulkheadd can be asked: a worker is blamed if
+  // the application killed it because it was late or broke the protocol.
+  // `verdict` is the answer of bulkheadd, which replaces it.
   const bool blamed = seen.how != ObservedExit::How::kDied;
   ExitVerdict exit{
       .blamed = blamed,
@@ -237,7 +240,8 @@ ExitVerdict SessionRequests::SessionExit(const StartedWorker& worker,
 void SessionRequests::FrameDelivered(const StartedWorker& worker,
                                      const InputPosition& position) {
   if (!StillServes(worker)) return;
-  // If the call fails, what bulkheadd has counted expires by itself.
+  // If the call fails, the deaths that bulkheadd has counted expire by
+  // themselves.
   calls_.Tell([&](Request::Builder request) {
     auto delivered = request.initFrameDelivered();
     delivered.setSession(worker.session);

@@ -21,18 +21,19 @@ namespace bulkhead::supervisor_link {
 
 // The requests to bulkheadd about a session and its worker. OpenSession() may
 // ask any bulkheadd. All other requests are for the bulkheadd that started the
-// worker. If it is dead or was replaced, nothing is sent and the functions
-// return at once: the worker ends with its bulkheadd.
+// worker. If that bulkheadd is dead or was replaced, the functions send nothing
+// and return at once: its workers end with it.
 //
-// Thread-safe. Owned by SupervisorLink, which owns what the constructor gets.
+// Thread-safe. SupervisorLink owns this object and the objects that the
+// constructor gets.
 class SessionRequests {
  public:
   SessionRequests(const Deadlines& deadlines,
                   SupervisorConnections& connections, SupervisorCalls& calls)
       : deadlines_(deadlines), connections_(connections), calls_(calls) {}
 
-  // Asks bulkheadd to find or start a worker, and to send it the session's
-  // memory once the worker is locked down. Errors include:
+  // Asks bulkheadd to find or start a worker, and to send the session's memory
+  // to the worker once the worker is locked down. Errors include:
   // - kBackendLost: bulkheadd died; the caller may call again
   // - kPoisonedInput, kDeadlineExceeded, kResourceExhausted: the input has
   //   ended too many workers while it was opened (RefusalOf())
@@ -55,9 +56,9 @@ class SessionRequests {
                          std::chrono::milliseconds patience,
                          CancelSignal* cancel);
   // Reports the exit to bulkheadd, which counts it, and blocks until bulkheadd
-  // knows how the worker ended. The report has the kind kUnknown if bulkheadd
-  // does not know, or if `cancel` was raised, which then stays raised. Call it
-  // once for each worker.
+  // knows how the worker ended. If bulkheadd does not know, the report has the
+  // kind kUnknown. It has that kind also if `cancel` was raised; the signal
+  // then stays raised. Call this once for each worker.
   ExitVerdict SessionExit(const StartedWorker& worker, const ObservedExit& seen,
                           CancelSignal& cancel);
   // Returns whether the bulkheadd that started the worker is alive, as far as

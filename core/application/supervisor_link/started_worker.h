@@ -28,9 +28,9 @@ struct SessionRequest {
   // WorkerChannel::descriptors() returns them.
   std::vector<int> memory = {};
   bool served = false;  // the last descriptor is a window to the media
-  // The earlier session that this session continues because its worker died;
-  // 0 if there is none, or if it had delivered nothing. bulkheadd prefers the
-  // version of the backend that the earlier session used.
+  // The number of the earlier session, whose worker died and which this session
+  // continues. 0 if there is none, or if that session had delivered nothing.
+  // bulkheadd prefers the version of the backend that the earlier session used.
   uint64_t continues = 0;
   // The generation of the bulkheadd that numbered the earlier session.
   uint64_t continues_generation = 0;
@@ -51,11 +51,12 @@ struct StartedWorker {
   pid_t pid = 0;                // in the application's pid namespace
   bool shared = false;          // the worker may serve other sessions too
   EndBoard::Place end;          // the word that shows the worker's end
-  // OK if the worker got its memory and the media; if not, the reason. The code
-  // says in which state the worker is (SessionStarted.unattached).
+  // OK if the worker got its memory and the media; an error with the reason if
+  // not. The error code says in which state the worker is
+  // (SessionStarted.unattached).
   Status attached;
-  // The positions at which the input has ended too many workers of the backend,
-  // so that no further worker is tried there.
+  // The positions at which the input has ended too many workers of the backend.
+  // No further worker is tried at these positions.
   std::vector<PoisonedPosition> poisoned;
   // The generation of the bulkheadd that numbered the session
   // (SupervisorConnections). Each bulkheadd numbers its sessions anew.

@@ -52,10 +52,12 @@ Status WatchedExchange(const SupervisorConnections::Connection& connection,
 }  // namespace
 
 milliseconds SupervisorCalls::StartPatience() const {
-  // backend_start counts four times: for the wait until the installed files do
-  // not change any more, for the start, and, if the session loads the backend
-  // anew, for the wait for its turn and for the load. worker_start counts for
-  // the worker that counts devices and for two clones.
+  // backend_start counts four times:
+  // - the wait until the installed files do not change any more;
+  // - the start of the backend;
+  // - if the session loads the backend anew: the wait for its turn, and the
+  //   load.
+  // worker_start counts for the worker that counts devices and for two clones.
   return 4 * deadlines_.backend_start + 3 * deadlines_.worker_start + kSlack;
 }
 
@@ -76,8 +78,7 @@ Status SupervisorCalls::Ask(const FillRequest& fill, milliseconds timeout,
   uint64_t generation = 0;
   Status status = Call(fill, {}, timeout, take, &generation, cancel);
   if (status.code() != Code::kBackendLost) return status;
-  // If bulkheadd still serves, it has itself answered kBackendLost, about a
-  // backend.
+  // If bulkheadd is alive, kBackendLost is its own answer, about a backend.
   if (connections_.Serves(generation)) return status;
   return Call(fill, {}, timeout, take, &generation, cancel);
 }

@@ -23,11 +23,12 @@ inline constexpr size_t kMaxEventTextBytes = 2'000;
 // A call ends in one of these ways: bulkheadd answers; bulkheadd dies; the
 // deadline passes; the application cancels the call. After each second of
 // waiting, the thread sends bulkheadd a heartbeat on another connection
-// (SupervisorWatch), so a call to a bulkheadd that hangs ends long before its
-// deadline. At its end, each call passes the events that have arrived to the
-// observer of the application.
+// (SupervisorWatch). So a call to a bulkheadd that hangs ends long before the
+// deadline of the call. At its end, each call passes the events that have
+// arrived to the observer of the application.
 //
-// Thread-safe. Owned by SupervisorLink, which owns what the constructor gets.
+// Thread-safe. SupervisorLink owns this object and the objects that the
+// constructor gets.
 class SupervisorCalls {
  public:
   // The time by which the application waits longer than bulkheadd itself. So
@@ -55,8 +56,8 @@ class SupervisorCalls {
 
   // Returns how long bulkheadd may take to answer a request for which it may
   // have to start a backend. The time is enough to wait until an installation
-  // in progress is done, and to start the backend, the worker that counts its
-  // devices, and a session worker (or a new version's trial).
+  // in progress is done, and to start three things: the backend, the worker
+  // that counts its devices, and a session worker (or a new version's trial).
   std::chrono::milliseconds StartPatience() const;
   // Returns how long bulkheadd may take to answer a request for which it starts
   // nothing, such as the list of backends.

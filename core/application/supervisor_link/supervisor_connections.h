@@ -34,7 +34,7 @@ namespace bulkhead::supervisor_link {
 //
 // Failure: bulkheadd is trusted, but may die or be stopped at any point. A call
 // that notices the death reports it with Lost(). The next Acquire() then starts
-// the successor. In a fork() of the process Acquire() returns an error.
+// the successor. In a forked child, Acquire() returns an error.
 //
 // Thread-safe. Only one thread at a time starts bulkheadd or opens a
 // connection; waiting for this turn can be interrupted. Owned by
@@ -51,9 +51,10 @@ class SupervisorConnections {
   SupervisorConnections(const SupervisorSettings& settings,
                         std::shared_ptr<SessionCounting> counting,
                         InterruptibleTurn turn);
-  // Ends bulkheadd by closing its sockets. If the application has to reap
+  // Ends bulkheadd by closing the sockets to it. If the application has to reap
   // bulkheadd (ReapIfChild()), waits for its end, at most for Deadlines::close.
-  // In a fork(), only closes copies of descriptors, so bulkheadd lives on.
+  // In a forked child, closes only copies of the sockets, so bulkheadd lives
+  // on.
   ~SupervisorConnections();
   SupervisorConnections(const SupervisorConnections&) = delete;
   SupervisorConnections& operator=(const SupervisorConnections&) = delete;
@@ -66,7 +67,8 @@ class SupervisorConnections {
   // none) becomes readable.
   Result<Connection> Acquire(std::chrono::milliseconds timeout,
                              int interrupt_fd);
-  // Hands back a connection whose latest request was answered.
+  // Hands back a connection after the answer to its latest request has been
+  // read.
   void Return(Connection connection);
   // Records that the bulkheadd `generation` is dead. Returns `loss`, or
   // kResourceExhausted if low limits of this process explain the death.
@@ -77,8 +79,9 @@ class SupervisorConnections {
   // Returns whether the bulkheadd `generation` is the present one, and alive as
   // far as is known. Returns false in a forked child.
   bool Serves(uint64_t generation) const;
-  // Takes a place on the EndBoard of the bulkheadd `generation`. The place is
-  // empty if that bulkheadd was replaced, or if all places are taken.
+  // Takes a place on the EndBoard of the bulkheadd `generation`, for one
+  // session. The place is empty if that bulkheadd was replaced, or if all
+  // places are taken.
   EndBoard::Place TakeEnd(uint64_t generation) const;
   // Registers `load` with each bulkheadd that is started from now on.
   void RememberLoad(const ExplicitLoad& load);

@@ -34,8 +34,8 @@ namespace bulkhead::supervisor_link {
 // Thread-safe: calls of several threads run at the same time. bulkheadd is
 // trusted, but may die or be stopped at any point, so each call has a deadline.
 // When bulkheadd dies, its workers die too, and the sessions replay on new
-// workers. In a fork() of the process every call returns an error, and
-// destroying the copy does not affect the parent.
+// workers. In a forked child every call returns an error, and destroying the
+// child's copy of the link does not affect the parent.
 class SupervisorLink {
  public:
   // Starts bulkheadd.
@@ -47,8 +47,9 @@ class SupervisorLink {
   // Returns the requests about one session and its worker.
   SessionRequests& sessions() { return sessions_; }
 
-  // Reports how the session ended after these crashes: "recovered", or the name
-  // of a Code. bulkheadd adds it to the crash records with these numbers.
+  // Reports to bulkheadd how a session ended after crashes. bulkheadd adds
+  // `outcome` ("recovered", or the name of a Code) to the crash records with
+  // the numbers `crashes`.
   void TellOutcome(const std::vector<uint64_t>& crashes,
                    const std::string& outcome);
   // Reports to bulkheadd that a stream left `device` for another device
@@ -58,7 +59,8 @@ class SupervisorLink {
   // Returns the backend that has the device. Starts nothing.
   Result<std::string> FindDevice(const std::string& device);
   // Returns an error if no backend, or more than one, has the device of
-  // shadow(). Starts nothing. Asks bulkheadd only until the device was found.
+  // shadow(). Starts nothing. Once the device was found, returns OK without
+  // asking bulkheadd again.
   Status CheckShadowDevice();
 
   // The next five functions return kCancelled if `cancel`, which may be null,
@@ -70,7 +72,7 @@ class SupervisorLink {
   // bulkheadd that replaces this one later registers them again.
   Result<std::vector<DeviceInfo>> Load(const ExplicitLoad& load,
                                        CancelSignal* cancel = nullptr);
-  // Has bulkheadd perform an action on a backend, such as enable or disable.
+  // Has bulkheadd perform `action`, such as enable or disable, on a backend.
   Status Command(const std::string& backend,
                  ipc::schema::BackendCommand::Action action,
                  CancelSignal* cancel = nullptr);

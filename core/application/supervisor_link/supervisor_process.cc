@@ -81,7 +81,8 @@ int RunDaemon(void* argument) {
   auto* spawn = static_cast<Spawn*>(argument);
   ::setsid();
   // Moves the descriptors to higher numbers first: in an application that has
-  // closed its standard descriptors they may have the numbers 0 to 4.
+  // closed its standard descriptors they may have the numbers 0 to 4. A stderr
+  // that is closed or close-on-exec (F_GETFD is not 0) becomes /dev/null.
   const int control = ::fcntl(spawn->control_fd, F_DUPFD, kFirstOther);
   const int lifeline = ::fcntl(spawn->lifeline_fd, F_DUPFD, kFirstOther);
   const int null = ::fcntl(spawn->null_fd, F_DUPFD, kFirstOther);

@@ -18,8 +18,8 @@ namespace bulkhead::supervisor_link {
 struct SupervisorProcess {
   pid_t pid = 0;
   ipc::UniqueFd control;  // a SOCK_SEQPACKET that speaks control.capnp
-  // The application's end of a pipe that carries no data. This end is
-  // closed when the application ends, if not earlier. The kernel then sends
+  // The application's end of a pipe that carries no data. The end is closed at
+  // the latest when the application ends. On the close, the kernel sends
   // SIGCONT to bulkheadd, so that a stopped bulkheadd can end too.
   ipc::UniqueFd lifeline;
   ipc::UniqueFd pidfd;

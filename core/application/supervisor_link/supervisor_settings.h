@@ -43,8 +43,8 @@ struct ExplicitLoad {
 };
 
 // Writes the first message to a bulkheadd that has just been started. `loads`
-// are all loads that the application has requested so far; a successor of
-// bulkheadd repeats them.
+// are all loads that the application has requested so far: the bulkheadd that
+// replaces a dead one performs them again.
 void Write(const SupervisorSettings& settings,
            const std::vector<ExplicitLoad>& loads,
            ipc::schema::Configuration::Builder out);

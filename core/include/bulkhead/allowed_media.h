@@ -17,10 +17,10 @@ namespace bulkhead {
 //     auto video = host->OpenVideo(upload, {.allowed = {.codecs =
 //     {{"h264"}}}});
 //
-// Names are FFmpeg's, as Host::Probe reports them: a container by any
-// name of its demuxer ("mp4" and "mov" are one, "matroska" and "webm" another),
-// a codec by the name of the codec ("av1"), whichever decoder decodes it. Case
-// does not matter.
+// Names are FFmpeg's, as Host::Probe reports them. A container has the names of
+// its demuxer, each of which stands for all ("mp4" for "mov" too, "webm" for
+// "matroska" too). A codec has the name of the codec ("av1"), not of a decoder.
+// Case does not matter.
 //
 // A file in another container is refused with kUnsupported; the message names
 // the container. This happens before its demuxer runs, as soon as FFmpeg has
@@ -31,10 +31,10 @@ namespace bulkhead {
 // streams are probed. Opening it fails with kUnsupported (the message names the
 // codec), and no decoder of any backend is opened for it. The other streams of
 // the file can be used, and Host::Probe describes every stream from the
-// container's header alone. In FLV and MPEG-PS a stream may appear only among
-// the packets: if its codec is not listed, the whole file is refused. To find
-// such a stream before a parser runs, the first 5 MB are read once more when
-// codecs are listed.
+// container's header alone. FLV and MPEG-PS may have a stream that no header
+// announces, only its packets: if the codec of such a stream is not listed, the
+// whole file is refused. To find such a stream before a parser runs, the first
+// 5 MB are read once more when codecs are listed.
 //
 // A file that a playlist or an external track refers to is never opened,
 // whatever the lists allow.

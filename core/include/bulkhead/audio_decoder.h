@@ -138,12 +138,14 @@ struct DamagedSamples {
 // even where the timestamps of the stream have gaps. Any range equals the same
 // part of AllSamples(), sample for sample, also when resampled.
 //
-// Samples are damaged if their packet is in the file and the decoder rejects
-// it, if libavformat stops before them, or if the header of MP4, Matroska, RIFF
-// or FLAC declares more samples than the file has. Damaged samples keep their
-// place: OnCorrupt::kSkip delivers silence for them. The length of the silence
-// comes from the next timestamp or from the codec's fixed duration of a packet;
-// where there is neither, the length is an estimate
+// Samples are damaged in these cases:
+// - Their packet is in the file, and the decoder rejects it.
+// - libavformat stops before them.
+// - The header of MP4, Matroska, RIFF or FLAC declares them, but the file ends
+//   before them.
+// Damaged samples keep their place: OnCorrupt::kSkip delivers silence for them.
+// The length of the silence comes from the next timestamp or from the codec's
+// fixed duration of a packet; where there is neither, the length is an estimate
 // (DamagedSamples::estimated). If a file becomes shorter while it is open, its
 // missing end is damaged too. A gap in the timestamps is reported as a note and
 // adds no silence.

@@ -56,9 +56,9 @@ struct BackendCounts {
   std::string backend;
   uint64_t starts = 0;  // Attempts, whether or not they succeeded.
   uint64_t quarantines = 0;
-  // Streams that got their first worker from this backend. A stream of another
-  // device counts here if that device failed before the stream had a worker,
-  // and on_failure moved it here.
+  // Streams that got their first worker from this backend. A stream that
+  // on_failure moved to this backend counts too if the first device failed
+  // before the stream had a worker.
   uint64_t streams = 0;
   // The frames delivered to the application, open streams included. Frames are
   // counted in at most 1024 open streams of an application; frames of further
@@ -75,8 +75,8 @@ struct BackendCounts {
   // another worker of this backend. The time does not include opening the
   // stream anew and seeking in it, which come afterwards.
   DurationCounts recoveries;
-  // Inputs that killed so many workers at one position that they are refused
-  // there.
+  // Inputs that killed so many workers at one position that the input is
+  // refused at this position.
   uint64_t poisoned_inputs = 0;
   // Streams that were refused without a worker, since their input kills workers
   // that open it.

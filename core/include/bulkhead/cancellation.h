@@ -33,9 +33,9 @@ class CancelSignal;
 // Cancellation for one decoder or one call of Probe at a time.
 //
 // Delay. A call notices a Cancel() while it waits for a worker or for
-// bulkheadd. Before it returns, it may have to wait for two things: for a
-// SourceReader of the application to finish the read that is under way (no
-// other is started), and, at most Deadlines::close, for the end of a worker.
+// bulkheadd. Before it returns, it may have to wait for two things: until a
+// SourceReader of the application has finished the present read (no other read
+// is started), and, for at most Deadlines::close, until a worker has ended.
 //
 // Cancelling kills the worker of the step that was under way, since it may
 // hang. That counts against neither the input nor the backend, and makes no
@@ -46,10 +46,10 @@ class CancelSignal;
 //
 // Copies are handles of the same Cancellation. Cancel() is thread-safe and
 // async-signal-safe, and does nothing in a forked child of the process that
-// made the Cancellation. Holds one descriptor.
+// made the Cancellation. Holds no descriptor while no call waits.
 class Cancellation {
  public:
-  // kResourceExhausted if no descriptor is left.
+  // Makes a Cancellation. Does not fail in this version.
   static Result<Cancellation> Create();
 
   void Cancel() const;

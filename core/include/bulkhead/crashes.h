@@ -32,7 +32,7 @@ struct Crash {
     std::string version;
     std::string directory;    // The directory with the distribution.
     std::string file;         // The shared object.
-    std::string hash;         // Of `file`, from the package's RECORD; or empty.
+    std::string hash;         // The hash of `file` in RECORD; may be empty.
     int64_t bytes = 0;        // The size of `file`.
     int64_t modified_ns = 0;  // The time `file` changed; ns since 1970.
   };

@@ -115,8 +115,8 @@ struct FrameInfo {
   // OnCorrupt::kShow.
   bool damaged = false;
   OutputFormat format = OutputFormat::kRgb;
-  // These two are set only for kNative; otherwise they are unspecified and
-  // kProgressive.
+  // These two are set only for kNative. For kRgb, `color` is unspecified and
+  // `field_order` is kProgressive.
   Color color;
   FieldOrder field_order = FieldOrder::kProgressive;
 };

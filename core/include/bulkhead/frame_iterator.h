@@ -20,10 +20,10 @@ class VideoDecoder;
 //     }
 //
 // The loop ends after the last frame. An error also ends it, and is its last
-// element. The loop may move the frame out of the element. A frame that stays
-// there is destroyed, which frees its slot (frame.h), before the next is
-// decoded. The iterator calls the decoder's Next(), so other calls of Next() or
-// Rewind() move the loop too.
+// element. The loop may move the frame out of the element. If it does not, the
+// frame is destroyed before the next frame is decoded, which frees its slot
+// (frame.h). The iterator calls the decoder's Next(), so other calls of Next()
+// or Rewind() move the loop too.
 //
 // An input iterator. The decoder must outlive it and must not be moved. Not
 // thread-safe.

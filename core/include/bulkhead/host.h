@@ -53,15 +53,15 @@ struct ProbeOptions {
 //     while (auto frame = video->Next().value()) Show(*frame);
 //
 // A Host does the following to the application's process: it starts the
-// supervisor `bulkheadd`, holds a few descriptors (all close-on-exec, and 3 or
-// higher even if the application closed its standard ones), and maps the memory
-// of its sessions. A double fork starts bulkheadd, so the application gets no
-// SIGCHLD for it, and waitpid(-1) does not return it. The Host starts no
-// thread, installs no signal handler, changes no global state, and loads
-// neither vendor code nor a media library. When the application ends, however
-// it ends, every process that was started for it ends too. A forked child of
-// the application gets kUnsupported from the Host and its decoders, and has to
-// create a Host of its own.
+// supervisor `bulkheadd`, holds a few descriptors, and maps the memory of its
+// sessions. The descriptors are close-on-exec, and 3 or higher even if the
+// application has closed its standard descriptors. A double fork starts
+// bulkheadd, so the application gets no SIGCHLD for it, and waitpid(-1) does
+// not return it. The Host starts no thread, installs no signal handler, changes
+// no global state, and loads neither vendor code nor a media library. When the
+// application ends, however it ends, every process that was started for it ends
+// too. A forked child of the application gets kUnsupported from the Host and
+// its decoders, and has to create a Host of its own.
 //
 // An exception is an application that is pid 1 or a child subreaper
 // (PR_SET_CHILD_SUBREAPER), from which a double fork hides nothing: bulkheadd
@@ -93,15 +93,15 @@ class Host {
   Result<VideoDecoder> OpenVideo(const Source& source,
                                  VideoOptions options = {});
 
-  // Opens one audio stream of a file or another source. Errors as of OpenVideo,
-  // with kNotFound for a file without audio, and kUnsupported if the backend
-  // decodes no audio (the message names the devices that do).
+  // Opens one audio stream of a file or another source. Returns the errors of
+  // OpenVideo, kNotFound also for a file without audio, and kUnsupported also
+  // if the backend decodes no audio (the message names the devices that do).
   Result<AudioDecoder> OpenAudio(const Source& source,
                                  AudioOptions options = {});
 
   // Returns the metadata of the container and of each of its streams, of every
-  // kind. A worker reads the file and decodes nothing. Errors as of OpenVideo,
-  // except that a file without a video is no error.
+  // kind. A worker reads the file and decodes nothing. Returns the errors of
+  // OpenVideo, but accepts a file without a video.
   Result<ContainerMetadata> Probe(const Source& source,
                                   ProbeOptions options = {});
 
@@ -110,18 +110,19 @@ class Host {
   // still completes the request.
 
   // Starts the backend of `device`, so that the first stream does not wait for
-  // the start. Does nothing if the backend is running. Errors as of OpenVideo,
-  // as far as they concern the device.
+  // the start. Does nothing if the backend is running. Returns those errors of
+  // OpenVideo that concern the device.
   Status Prewarm(const std::string& device,
                  const std::optional<Cancellation>& cancellation = {});
 
   // Loads backends explicitly and returns their devices once they have started.
   // `path` is a NAME-VERSION.dist-info directory, a directory that holds some,
-  // or a shared object that entry points name. Works with autoload off, but not
-  // against an operator's BULKHEAD_BACKENDS_DISABLE. A backend that is already
-  // loaded stays as it is. kNotFound if there is no backend at `path`;
-  // kBackendUnavailable if a backend does not start: the message has the cause,
-  // and the backend stays registered, so its devices fail with the same cause.
+  // or a shared object that entry points name. Works even if autoload is off,
+  // but does not load a backend that BULKHEAD_BACKENDS_DISABLE names. A backend
+  // that is already loaded stays as it is. kNotFound if there is no backend at
+  // `path`; kBackendUnavailable if a backend does not start: the message has
+  // the cause, and the backend stays registered, so its devices fail with the
+  // same cause.
   Result<std::vector<DeviceInfo>> LoadBackend(
       const std::string& path,
       const std::optional<Cancellation>& cancellation = {});

@@ -26,9 +26,9 @@ const char* SandboxTierName(SandboxTier tier);
 struct Limits {
   // Pixels of one frame.
   uint64_t frame_pixels = 64'000'000;
-  // Bytes of frames and samples in the application's process: all that are
-  // being decoded or held, and a whole batch. The index and the record of
-  // the frames that Next() has delivered (`index_frames`) do not count.
+  // Bytes of frames and samples in the application's process. Counts all that
+  // are being decoded or held, and a batch as a whole. The index and the record
+  // of the frames that Next() has delivered (`index_frames`) do not count.
   uint64_t session_bytes = uint64_t{1} << 30;
   // Bytes of private memory that a worker may add to the memory that its
   // backend took when it was loaded (RLIMIT_DATA). Does not apply to a worker
@@ -40,8 +40,8 @@ struct Limits {
   // `session_bytes` + 256 MiB.
   //
   // Drivers map far more than they use. So if device nodes were granted to the
-  // backend, B bounds only its private writable memory, and 16 GiB (or the
-  // grant, if that is more) bounds all that a worker has mapped.
+  // backend, B bounds only its private writable memory. All that a worker has
+  // mapped is then bounded by 16 GiB, or by the grant if that is more.
   uint64_t worker_bytes = uint64_t{4} << 30;
   // Frames that the worker and the application can hold at the same time: from
   // 2 to 1024.
@@ -81,9 +81,9 @@ struct Limits {
 // Each progress that a worker makes within a step starts the deadline anew:
 // each part of a scan, each frame before the wanted one, each block of samples.
 // In total, a step may take at most a hundred times its deadline (17 minutes
-// with the defaults), so that a worker cannot hold a call for ever by a little
-// progress each time. A step is a scan, the way to one frame, or a range of
-// samples.
+// with the defaults). So a worker cannot hold a call for ever by a little
+// progress each time. A step is one scan, the decoding up to one wanted frame,
+// or one range of samples.
 struct Deadlines {
   // The time until bulkheadd answers.
   std::chrono::milliseconds supervisor_start{5'000};
@@ -99,7 +99,7 @@ struct Deadlines {
   // The time from one part of the index to the next, or for a thousand packets
   // of Host::Probe().
   std::chrono::milliseconds scan{10'000};
-  // The time from a jump to its first frame.
+  // The time from a seek until the first frame after it.
   std::chrono::milliseconds seek{10'000};
   // The time from one frame to the next.
   std::chrono::milliseconds frame{10'000};
@@ -121,15 +121,15 @@ struct HostOptions {
   std::optional<std::vector<std::string>> plugin_add_path = {};
   // Absolute directories that are searched after all others, also after the
   // directories of Bulkhead's own backends. Meant for directories that others
-  // than the operator write, such as the packages of an interpreter: a backend
-  // found there takes no name from another backend. nullopt:
-  // BULKHEAD_LAST_PATH.
+  // than the operator write, such as the packages of an interpreter: the first
+  // backend with a name owns it, so a backend in these directories takes no
+  // name from another. nullopt: BULKHEAD_LAST_PATH.
   std::optional<std::vector<std::string>> plugin_last_path = {};
   // True: the backends on the plugin path are registered. nullopt:
   // BULKHEAD_DEVICE_BACKEND_AUTOLOAD.
   std::optional<bool> autoload = {};
-  // Globs on entry-point names: the backends to use, and those not to use.
-  // nullopt: BULKHEAD_BACKENDS and BULKHEAD_BACKENDS_DISABLE.
+  // Globs on entry-point names: the backends to use, and the backends not to
+  // use. nullopt: BULKHEAD_BACKENDS and BULKHEAD_BACKENDS_DISABLE.
   std::optional<std::vector<std::string>> backends = {};
   std::optional<std::vector<std::string>> backends_disable = {};
   // Globs on entry-point names: the backends that each session loads anew, in
@@ -164,8 +164,8 @@ struct HostOptions {
   // one (`bulkhead doctor` shows it). In a privileged process (AT_SECURE) this
   // option is ignored as well.
   std::optional<std::string> cgroup = {};
-  // True: no backend runs unless it has a cgroup that limits the memory of all
-  // its processes together; without one, its devices fail with
+  // True: a backend runs only in a cgroup that limits the memory of all its
+  // processes together. Without such a cgroup, its devices fail with
   // kSandboxUnavailable. nullopt: BULKHEAD_REQUIRE_MEMORY_CGROUP ("1" or "0"),
   // or false if that is unset.
   std::optional<bool> require_memory_cgroup = {};
@@ -182,10 +182,10 @@ struct HostOptions {
   // Compares a share of the video streams with another device. nullopt: none.
   std::optional<ShadowOptions> shadow = {};
   // Receives the events of this Host's backends and sessions; may be empty.
-  // Called at the end of each call, of the Host or of a decoder, in which
-  // messages were exchanged with bulkheadd, on the thread of that call; never
-  // on two threads at once. No thread is started for it. May use the Host. Must
-  // not throw.
+  // Called at the end of calls of the Host or of a decoder that have exchanged
+  // messages with bulkheadd. Runs on the thread of the call, and never on two
+  // threads at once. No thread is started for it. May use the Host. Must not
+  // throw.
   EventObserver on_event = {};
 };
 

@@ -40,15 +40,15 @@ struct StreamTiming {
   std::optional<double> end_seconds_from_content;
   std::optional<uint64_t> frame_count_from_content;
 
-  // The best known values: from the content if it has the value, otherwise from
-  // the sources in the member's comment, tried in order. nullopt if no source
-  // has the value.
-  double begin_seconds = 0;  // The header; otherwise 0.
-  // The header; frame count and frame rate of the header; the duration of the
-  // container.
+  // The best known values. Each is taken from the content or, if the content
+  // does not have it, from the first of the sources in the member's comment
+  // that has it. nullopt if no source has it.
+  double begin_seconds = 0;  // The header, or 0.
+  // The header; the frame count of the header / its frame rate; the duration of
+  // the container.
   std::optional<double> duration_seconds;
   std::optional<double> end_seconds;    // begin_seconds + duration_seconds.
-  std::optional<uint64_t> frame_count;  // The header; duration and frame rate.
+  std::optional<uint64_t> frame_count;  // The header; duration * frame rate.
   std::optional<double> average_fps;    // The header.
 };
 
@@ -110,7 +110,7 @@ struct ContainerMetadata {
   std::optional<int64_t> bit_rate;  // Bits per second.
   // The index of the stream that FFmpeg prefers if there are several; nullopt
   // if there is no stream of the kind. Decoders open the first stream instead,
-  // unless VideoOptions::stream_index or stream_choice says otherwise.
+  // unless VideoOptions::stream_index or stream_choice names another.
   std::optional<int> best_video_stream;
   std::optional<int> best_audio_stream;
   std::vector<StreamMetadata> streams;  // In the order of their index.

@@ -99,8 +99,8 @@ struct SilentHost {
 // The answer of FindRunningHosts.
 struct RunningHosts {
   std::vector<RunningHost> hosts;
-  // Includes at most 16 that take no connection or belong to another user;
-  // further ones of this kind are left out.
+  // At most 16 of these take no connection or belong to another user; further
+  // hosts of this kind are left out.
   std::vector<SilentHost> silent;
 };
 
@@ -132,8 +132,8 @@ std::vector<Status> CommandBackends(const std::vector<int>& host_pids,
 //       Show(*events);
 //
 // bulkheadd keeps the latest thousand events and never waits for a follower; a
-// follower that is too slow learns from Event::lost how many it has missed. Not
-// thread-safe.
+// follower that is too slow learns from Event::lost how many events it has
+// missed. Not thread-safe.
 class EventFollower {
  public:
   // Follows one application, or all of them with nullopt. kNotFound if there is

@@ -13,8 +13,8 @@
 namespace bulkhead {
 
 // The move of a stream to another device: the one that VideoOptions::on_failure
-// or AudioOptions::on_failure names. Happens at most once in a stream, and
-// never unless the caller named the device.
+// or AudioOptions::on_failure names. Happens at most once in a stream, and only
+// if the caller named the device.
 //
 // Condition. The backend of the first device has failed for good: a call, or
 // the opening, would have ended with kBackendUnavailable, kBackendLost,
@@ -31,26 +31,26 @@ namespace bulkhead {
 // and compared bit for bit. If the call is Next(), these are the last frames
 // that Next() delivered, up to 64. If the call asks by number or time, these
 // are the last frames of such calls, up to 8. If frames of Next() differ after
-// a seek, all are compared from the beginning on, up to the first that differs.
-// Whatever the result, the other device alone decodes the following frames,
-// from a keyframe on, so that no picture refers to pictures of two devices. All
-// frames of one batch, and all samples of one call, come from one device. The
-// options backend_options are for the first device; a device of another backend
-// does not get them.
+// a seek, all frames that Next() has delivered are compared, from the beginning
+// up to the first that differs. Whatever the result, the other device alone
+// decodes the following frames, from a keyframe on, so that no picture refers
+// to pictures of two devices. All frames of one batch, and all samples of one
+// call, come from one device. The options backend_options are for the first
+// device; a device of another backend does not get them.
 //
 // If the other device fails too, the error has both causes, and the first such
 // error of a stream is sent as an event (Event::Kind::kFailoverFailed). The
 // stream stays on the other device: the next call tries that device again.
 struct Failover {
-  // The result of comparing the frames of `to` with those that `from` had
-  // delivered.
+  // The result of comparing frames that `to` decodes with frames that `from`
+  // had delivered.
   enum class Proof : uint8_t {
-    kNothingBefore,  // `from` had delivered none.
+    kNothingBefore,  // `from` had delivered no frame.
     kSame,           // `compared` of them are the same on `to`.
-    kDifferent,  // One differs, so later frames may not fit the earlier ones.
-    // None was compared. The stream is audio, or frames were delivered only by
-    // the other kind of call: by Next() while a call by number or time
-    // continues, or the reverse.
+    kDifferent,      // One differs, so later frames may not fit earlier frames.
+    // No frame was compared: the stream is audio, or `from` had delivered
+    // frames only by the other kind of call. Next() is one kind, and calls by
+    // number or time are the other.
     kNone,
   };
 

@@ -24,13 +24,16 @@ namespace bulkhead {
 // hash costs the caller about a millisecond for 1920x1080; the machine decodes
 // the file a second time.
 //
-// Frames of Next() are compared, and frames by index and by time as far as they
-// come in ascending order. Some frames are not compared: frames that are marked
-// as damaged, all frames after the place at which `against` finds the file
-// damaged, frames by index or time that have no timestamp, and frames for which
-// the shadow is too late. After a stream was closed, its shadow has the longest
-// of Deadlines::open, seek and frame to catch up, unless the Host ends earlier.
-// Some drawn streams have no shadow, and none of their frames are compared:
+// Frames that Next() returns are compared. A frame by index or by time is
+// compared if it is later in the stream than every frame that was returned
+// before it. These frames are not compared:
+// - frames that are marked as damaged;
+// - all frames after the place at which `against` finds the file damaged;
+// - frames by index or time that have no timestamp;
+// - frames for which the shadow is too late.
+// After a stream was closed, its shadow has the longest of Deadlines::open,
+// seek and frame to catch up, unless the Host ends earlier. Some drawn streams
+// have no shadow, and none of their frames are compared:
 //
 //   * streams of a SourceReader, with backend_options, with
 //     OutputFormat::kNative, or without autoscale;
@@ -44,9 +47,9 @@ namespace bulkhead {
 // share of 0, the device is never looked for.
 //
 // A shadow does not notice a backend that reports sound frames as damaged:
-// VideoDecoder::damage() lists those. Nor does it notice a backend that changes
-// a picture after the call has returned it (Frame, "Trust"). Frames by index in
-// random order are hardly compared at all: use Next().
+// VideoDecoder::damage() lists such frames. Nor does it notice a backend that
+// changes a picture after the call has returned it (Frame, "Trust"). Frames by
+// index in random order are hardly compared at all: use Next().
 //
 // A picture that differs is no proof against the backend, since the file can be
 // the cause. The difference is counted (BackendInfo::shadow) and sent as an

@@ -60,8 +60,9 @@ struct SeekingReader {
 // show their format. Bulkhead also uses the name, together with the number of
 // bytes, to recognise bytes that killed workers before, as it recognises a file
 // by its identity. So give the same name only to the same bytes. Bytes without
-// a name are recognised by their content if they have at most 1 MiB; larger
-// ones only within copies of this Source.
+// a name are recognised by their content if they have at most 1 MiB. Larger
+// bytes without a name are recognised only if they come from a copy of this
+// Source.
 //
 // A plain value: copies share the bytes, which live until the last copy and the
 // last decoder of them are gone. Thread-safe; a reader must be able to serve as

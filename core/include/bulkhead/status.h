@@ -78,8 +78,8 @@ class [[nodiscard]] Status {
   // next; empty if OK. The reference is valid as long as any copy of this
   // status exists.
   const std::string& message() const;
-  // Returns the report of the worker's end if that made the call fail,
-  // otherwise null. The pointer is valid as long as any copy of this status
+  // Returns the report of the worker's end if that end made the call fail, and
+  // null if not. The pointer is valid as long as any copy of this status
   // exists.
   const ExitReport* exit_report() const {
     return ok() || !failure_->exit_report ? nullptr : &*failure_->exit_report;

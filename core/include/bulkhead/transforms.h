@@ -13,10 +13,9 @@ namespace bulkhead {
 //     options.transforms = {Resize{.height = 256, .width = 340},
 //                           CenterCrop{.height = 224, .width = 224}};
 //
-// Sizes are in pixels and must be positive, and a crop must lie within its
-// picture; otherwise opening the stream fails with kInvalidArgument. Every
-// picture of a stream is transformed alike, also after a worker died and was
-// replaced.
+// Sizes are in pixels. Opening the stream fails with kInvalidArgument if a size
+// is 0, or if a crop does not lie within its picture. Every picture of a stream
+// is transformed alike, also after a worker died and was replaced.
 
 // Scales the picture to `height` x `width`; the aspect ratio may change.
 struct Resize {

@@ -86,8 +86,8 @@ struct DamagedRange {
   // for a note.
   uint64_t frames = 0;
   // The first and the last frame number, both damaged. nullopt for a note, and
-  // for a stream whose timestamps give no order: there only the number of
-  // packets that yielded no frame is known.
+  // for a stream whose timestamps give no order: for such a stream, only the
+  // number of packets that yielded no frame is known.
   std::optional<uint64_t> first_frame;
   std::optional<uint64_t> last_frame;
   // The time from the start of the first frame until the end of the last, as
@@ -125,36 +125,39 @@ struct DamagedRange {
 // later. After Limits::attempts_per_position deaths without a new frame the
 // call fails with kPoisonedInput or kBackendLost, and the message says what
 // died, where and why. The decoder stays usable after any error: the next call
-// tries again. But a position at which a file has killed that many workers of a
-// backend is refused at once, for ten minutes, to every decoder of the Host
-// that asks for the same position of that file. With VideoOptions::on_failure,
-// the call continues on another device instead, and recovery() says so.
+// tries again. But after that many deaths at one position of a file, the
+// position is refused at once for ten minutes, to every decoder of the Host
+// that asks for it on the same backend. With VideoOptions::on_failure, the call
+// continues on another device instead, and recovery() says so.
 //
 // Order and numbers. Frames arrive in presentation order, as FFmpeg's decoder
 // outputs them, and every frame has the size of the first, unless
-// VideoOptions::autoscale says otherwise. Every packet that shows a picture
-// counts as one frame, even if it does not decode. So frame numbers depend on
-// the file alone, and are the same for Next() and for indexed access. A whole
-// pass delivers FrameCount() frames minus the frames of damage() that are in
-// the index. The index is made by one scan on first use, unless VideoOptions
-// say otherwise.
+// VideoOptions::autoscale is false. Every packet that shows a picture counts as
+// one frame, even if it does not decode. So frame numbers depend on the file
+// alone, and are the same for Next() and for indexed access. A whole pass
+// delivers FrameCount() frames minus the frames of damage() that are in the
+// index. The index is made by one scan on first use, unless VideoOptions has
+// frame_mappings or SeekMode::kApproximate.
 //
 // Indexed access returns the picture that a pass from the beginning shows;
 // earlier calls make no difference. The decoder seeks to a keyframe if the
-// packets themselves show that it is one and the packets after it are sound. In
-// all other cases it decodes from the beginning, which is as exact but slow.
-// This happens if packets after the keyframe are damaged, if the codec does not
-// mark its keyframes (core/application/damage.md lists the codecs that do), or
-// if the timestamps of the stream are missing or contradict the order of the
-// pictures. One exception: damage that no pass has met yet, and that the codec
-// does not notice after a seek to the keyframe (VP8 notices no damage). It
-// distorts the frames after it in a pass. A seek may skip the damage, or
-// distort the frames in another way.
+// packets themselves show that it is one and the packets after it are sound. It
+// decodes from the beginning, which is as exact but slow, in these cases:
+// - Packets after the keyframe are damaged.
+// - The codec does not mark its keyframes (core/application/damage.md lists the
+//   codecs that do).
+// - The timestamps of the stream are missing or contradict the order of the
+//   pictures.
+// There is one exception: damage that no pass has met yet, if the codec does
+// not notice it after a seek to the keyframe. (VP8 notices no damage.) In a
+// pass, such damage distorts the frames after it. After a seek, the same frames
+// may be sound or distorted in another way.
 //
-// Missing ends. Where libavformat stops before the end of the file, or the
-// header declares more frames than the file has, Next() fails once before the
-// end of the stream (see OnCorrupt), and damage() lists an estimate of the
-// missing frames (DamagedRange::not_in_index). If a header counts frames,
+// Missing ends. The end of a stream is missing if libavformat stops before the
+// end of the file, or if the header declares more frames than the file has.
+// Next() then fails once before it reports the end (see OnCorrupt), and
+// damage() lists an estimate of the missing frames
+// (DamagedRange::not_in_index). If a header counts frames,
 // metadata().frame_count_from_header then exceeds FrameCount(). Bytes that are
 // appended after the file was opened are not seen. A file that becomes shorter
 // while it is open ends with kBadInput (see OnCorrupt), and damage() lists the
@@ -197,15 +200,15 @@ class VideoDecoder {
   Result<Frame> FrameAt(int64_t index);
 
   // The calls that return batches need OutputFormat::kRgb and frames of the
-  // size in metadata(); otherwise they fail with kInvalidArgument. If `into` is
-  // not empty, they write the pixels there: picture i begins at byte i *
-  // FrameBatch::picture_bytes(). kInvalidArgument if the pictures do not fit
-  // into it; the message says how many bytes they need, and nothing is written.
-  // After another error, `into` may have some of the pictures.
+  // size in metadata(). For other frames they fail with kInvalidArgument. If
+  // `into` is not empty, they write the pixels there: picture i begins at byte
+  // i * FrameBatch::picture_bytes(). kInvalidArgument if the pictures do not
+  // fit into it; the message says how many bytes they need, and nothing is
+  // written. After another error, `into` may have some of the pictures.
 
   // Returns the frames of `indices`, in the order of the request; duplicates
-  // are decoded once. Errors as of FrameAt; kResourceExhausted if the batch
-  // exceeds Limits::session_bytes.
+  // are decoded once. Returns the errors of FrameAt, and kResourceExhausted if
+  // the batch exceeds Limits::session_bytes.
   Result<FrameBatch> FramesAt(std::span<const int64_t> indices,
                               std::span<std::byte> into = {});
   // Returns the frames of Python's slice [start:stop:step]: negative bounds
@@ -217,13 +220,13 @@ class VideoDecoder {
 
   // The following calls find frames by time. A frame is played from its
   // timestamp until the next frame's, and the last frame until the stream ends;
-  // so FramePlayedAt(frame.pts_seconds()) is that frame. A time counts as a
-  // timestamp if it is at most min(1 microsecond, half a tick of time_base)
-  // before it. So a time that is computed as `pts + i / fps`, or was printed
-  // with six decimals, finds the intended frame. All times are in seconds.
-  // kOutOfRange for a time at which the stream does not play, kInvalidArgument
-  // for a time that is not finite, kBadInput if the timestamps of the stream
-  // are missing or not unique.
+  // so FramePlayedAt(frame.pts_seconds()) is that frame. A time that is
+  // slightly before a timestamp, by at most min(1 microsecond, half a tick of
+  // time_base), counts as that timestamp. So a time that is computed as `pts +
+  // i / fps`, or was printed with six decimals, finds the intended frame. All
+  // times are in seconds. kOutOfRange for a time at which the stream does not
+  // play, kInvalidArgument for a time that is not finite, kBadInput if the
+  // timestamps of the stream are missing or not unique.
 
   // Returns the span in which the stream plays.
   Result<SecondsRange> PlayedRange();

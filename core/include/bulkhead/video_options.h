@@ -25,9 +25,9 @@ enum class StreamChoice : uint8_t {
   // The first of its kind; for video, a cover picture only if there is no
   // other.
   kFirst,
-  // The stream that the ffmpeg command and torchcodec take, and PyAV's users
-  // with streams.best(): the result of av_find_best_stream, which prefers the
-  // default track, the larger picture and the higher bit rate. Equals
+  // The stream that the ffmpeg command and torchcodec take, and that PyAV's
+  // streams.best() returns: the result of av_find_best_stream, which prefers
+  // the default track, the larger picture and the higher bit rate. Equals
   // ContainerMetadata::best_video_stream and best_audio_stream, without the
   // cost of Host::Probe.
   kBest,
@@ -94,7 +94,7 @@ struct VideoOptions {
   std::vector<FrameMapping> frame_mappings = {};
   // Damage is an error by default, because FFmpeg drops or shows damaged frames
   // silently. A caller that trains a model or judges by the pictures should
-  // decide.
+  // choose the treatment explicitly.
   OnCorrupt on_corrupt = OnCorrupt::kError;
   // The device on which the stream continues, at the same frame, if the backend
   // of `device` fails for good. Failover in recovery.h says when, and how the
