@@ -161,10 +161,10 @@ ipc::Expected<void> AudioStream::ReportLost() {
       renderer_->reader().converter().format().sample_rate;
   const int64_t output_rate = renderer_->format().sample_rate;
   for (const ipc::LostSamples& lost : renderer_->TakeLost()) {
-    // Converts the range to the output's rate, rounded outward, since a
-    // resampler mixes neighbours. Leaves out samples that were reported before:
-    // after the reader's table of packets is full, decoding a part again meets
-    // its damage and notes again.
+    // Converts the range to the output's rate and rounds it outward, since a
+    // resampler mixes neighbouring samples. Leaves out samples that were
+    // reported before: once the reader's table of packets is full, decoding a
+    // part again finds its damage and notes again.
     const bool is_note = ipc::IsNote(lost.sign);
     int64_t& reported_until = is_note ? noted_until_ : lost_until_;
     auto first =
@@ -197,9 +197,9 @@ ipc::Expected<void> AudioStream::ReportLost() {
 }
 
 ipc::Expected<bool> AudioStream::ReportProgress() {
-  // Decoding up to a distant sample can take long. Progress shows the host's
-  // watchdog that the worker does not hang. One message per second of audio is
-  // enough, and none is needed after the play's first sample was reached.
+  // Decoding up to a distant sample can take long. This heartbeat shows the
+  // host that the worker does not hang. One message per second of audio is
+  // enough, and none is needed after the play's first sample is reached.
   const int64_t reached = renderer_->reached();
   if (reached - play_.told < renderer_->format().sample_rate ||
       reached > play_.next) {

@@ -32,6 +32,7 @@ VisiblePath::Kind KindOf(GrantedPath::Kind kind) {
   return VisiblePath::Kind::kFile;
 }
 
+// Adds a granted path, unless the path or a tree above it is visible already.
 void AddGranted(const GrantedPath& granted, std::vector<VisiblePath>& visible) {
   const auto hides = [&](const VisiblePath& other) {
     return other.path == granted.path || IsBelow(granted.path, other);
@@ -43,6 +44,7 @@ void AddGranted(const GrantedPath& granted, std::vector<VisiblePath>& visible) {
                      .identity = granted.identity});
 }
 
+// Adds a file, unless the file or a tree above it is visible already.
 Status AddFile(const Plugin::File& file, std::vector<VisiblePath>& visible) {
   // Normalized, because ".." could lead elsewhere in the sandbox, where links
   // are missing.
@@ -92,7 +94,8 @@ Result<Policy> MakePolicy(const Plugin& plugin, const Grants& grants) {
                         [](const VisiblePath& visible) {
                           return visible.kind == VisiblePath::Kind::kTree;
                         });
-  // A granted directory may contain paths that were added before it.
+  // Leaves out paths below a tree: a granted directory may contain paths that
+  // were added before it.
   std::vector<VisiblePath> outermost;
   for (const VisiblePath& candidate : policy.visible) {
     const bool hidden = std::any_of(
