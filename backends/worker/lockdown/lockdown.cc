@@ -122,8 +122,8 @@ bool LeaveTasksToTheZygote() {
 
 // Removes the signal handlers that libraries have installed in the zygote,
 // except for faults, and unblocks all signals. Stage 2 forbids new handlers, so
-// abort() always ends the process. It also forbids handlers to return. Makes
-// system calls directly, since libc hides two signals of its own.
+// abort() always ends the process, and rt_sigreturn(), by which handlers
+// return. Makes system calls directly, since libc hides two signals of its own.
 bool ResetSignals() {
   constexpr size_t kSetBytes = sizeof(uint64_t);
   struct {
@@ -274,8 +274,8 @@ ipc::Expected<void> Lockdown::InstallStage1(int control, int object) const {
   IPC_TRY(RestrictFiles(rules_, object));
   IPC_TRY(notifies_ ? InstallAndSendListener(zygote_filter_, control)
                     : Install(zygote_filter_));
-  // Last, since this filter forbids to send descriptors, such as the listener
-  // above.
+  // Last, since this filter forbids sending descriptors, and the listener above
+  // is one.
   return Install(ipc::NoDescriptorsAreSent());
 }
 

@@ -112,6 +112,7 @@ ipc::Expected<void> AudioStream::StartPlay(schema::Play::Reader play) {
     return ipc::Fail(ipc::Code::kInternal, "audio starts at a sample");
   }
   const int64_t first = start.getSample();
+  // Keeps first + count from overflowing.
   const auto most =
       static_cast<uint64_t>(std::numeric_limits<int64_t>::max() - first);
   const auto count =
@@ -129,12 +130,14 @@ ipc::Expected<bool> AudioStream::Advance() {
   if (play_.next == play_.end) return EndPlay(/*at_end_of_stream=*/false);
   if (pool_->free_count() == 0) return false;
   const auto channels = static_cast<size_t>(renderer_->format().channels);
+  // A slot holds this many samples of all channels.
   const auto capacity =
       static_cast<int64_t>(pool_->slot_bytes() / (channels * sizeof(float)));
   const int64_t until = play_.next + std::min(play_.end - play_.next, capacity);
   IPC_ASSIGN_OR_RETURN(const auto samples, renderer_->Next(until));
   IPC_TRY(ReportLost());
   if (!samples) return EndPlay(/*at_end_of_stream=*/true);
+  // A decoding step may yield no sample, as before the first one of the play.
   return samples->count > 0 ? Publish(*samples) : ReportProgress();
 }
 

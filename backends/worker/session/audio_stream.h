@@ -62,8 +62,8 @@ class AudioStream : public Stream {
   std::unique_ptr<audio::AudioRenderer> renderer_;
   std::shared_ptr<decode::SlotPool> pool_;
   Play play_;
-  // The end of the damage, and of the notes, that were reported: the number of
-  // the first sample after it, at the output's rate.
+  // The number of the first sample after all damage, and after all notes, that
+  // were reported so far, at the output's rate.
   int64_t lost_until_ = 0;
   int64_t noted_until_ = 0;
 };

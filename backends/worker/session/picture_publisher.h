@@ -14,8 +14,8 @@
 
 namespace bulkhead::worker::session {
 
-// Publishes pictures that have a slot: converts each into its slot and sends
-// the host a `frame` reply. One picture is in work at a time.
+// Publishes pictures that have a slot, one at a time: converts the picture into
+// its slot and sends the host a `frame` reply.
 //
 //     publisher.Begin(picture, placed, delivery, /*beside=*/true);
 //     DecodeNext();              // meanwhile

@@ -259,6 +259,7 @@ ipc::Expected<void> SessionWorker::AttachPool() {
                              pool.getSlotCount() * pool.getSlotBytes()));
   auto mapped = std::make_shared<MappedPool>(
       std::move(memory), pool.getSlotCount(), pool.getSlotBytes());
+  // The stream's pointer refers to the pool and owns the whole MappedPool.
   decode::SlotPool* const slots = &mapped->pool;
   stream_->AttachPool({std::move(mapped), slots});
   return host_replies_.Send(kSmallReplyWords, [](schema::Reply::Builder reply) {

@@ -37,7 +37,7 @@ class Stream {
  public:
   virtual ~Stream() = default;
 
-  // Reads all packets and replies with the index of frames. Video only.
+  // Reads all packets and replies with the index of frames. Fails for audio.
   virtual ipc::Expected<void> Scan() = 0;
   // Sets the pool of slots for decoded data. The host has granted none of the
   // slots yet.

@@ -95,7 +95,7 @@ class VideoStream : public Stream {
   const bool may_overlap_;  // pictures may be published beside decoding
   UnseenFrames unseen_;
   uint32_t grants_ = 0;                 // the number of grants so far
-  std::optional<uint32_t> stalled_at_;  // grants_ at the last request of a slot
+  std::optional<uint32_t> stalled_at_;  // grants_ when a slot was asked for
   bool awaits_pool_ = false;            // larger slots were asked for
 
   std::shared_ptr<decode::SlotPool> pool_;

@@ -27,7 +27,7 @@ namespace bulkhead::worker::zygote {
 // memory that the handler needs, and never free it. A clone of the zygote
 // inherits the zygote's handlers and replaces them: it calls the function for
 // its own kind of process, with its own socket. A session does so before stage
-// 2, which forbids to change handlers. bulkheadd checks that a session has the
+// 2, which forbids changes of handlers. bulkheadd checks that a session has the
 // handlers (thread_status.h).
 
 // For the zygote. Sends the note to bulkheadd as a ZygoteEvent.

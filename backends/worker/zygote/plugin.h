@@ -8,9 +8,9 @@
 
 namespace bulkhead::worker::zygote {
 
-// Loads the vendor's shared object and calls its entry function, `symbol`,
-// which is the first vendor code in this process. Stage 1 of the lock-down must
-// be installed before. `path` is the path of the object in the sandbox.
+// Loads the vendor's shared object and calls its entry function, `symbol`. This
+// runs the first vendor code in this process, so stage 1 of the lock-down must
+// be installed already. `path` is the path of the object in the sandbox.
 // `object` is a descriptor of the file that bulkheadd opened at this path and
 // verified. The object is never unloaded.
 //

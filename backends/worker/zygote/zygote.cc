@@ -127,8 +127,8 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
     return FailLockdown("cannot limit its memory");
   }
   if (socket < 0) socket = ipc::kWorkerSocketFd;
-  // Replaces the zygote's handlers, which use the zygote's socket. Stage 2
-  // forbids to replace handlers.
+  // Replaces the zygote's handlers, which use the zygote's socket, before stage
+  // 2 forbids new handlers.
   SendCrashNotesOfSession(socket);
   const auto tasks =
       kind.getReserve() ? Lockdown::Tasks::kAll : Lockdown::Tasks::kLeaveSome;

@@ -34,8 +34,8 @@ struct GrantedPath {
   std::string path;
   Kind kind;
   ObjectIdentity identity;
-  // True if the permission bits for others allow to read the file, to list and
-  // enter the directory, or to read and write the device.
+  // True if the permission bits let every user read the file, list and enter
+  // the directory, or read and write the device.
   bool open_to_all = true;
 
   bool operator==(const GrantedPath&) const = default;
@@ -71,9 +71,9 @@ std::string ObstacleTo(const GrantedPath& granted, Reach reach);
 // Returns the character devices that match `glob` and for which `filter`
 // returns true, in order of their names. Adds a sentence to `problems` for each
 // such match that cannot be granted, for each directory that cannot be listed,
-// and if nothing matches. Never returns block devices,
-// since a worker could write to storage, nor the memory of the machine
-// (/dev/mem, /dev/kmem and /dev/port).
+// and if nothing matches. Never returns block devices, since a worker could
+// write to storage, nor the memory of the machine (/dev/mem, /dev/kmem and
+// /dev/port).
 std::vector<GrantedPath> ResolveDevices(
     const std::string& glob,
     const std::function<bool(const std::string&)>& filter,

@@ -18,8 +18,7 @@ namespace bulkhead::sandbox {
 // themselves: the seccomp programs of the reaper, of stage 1 (the zygote) and
 // of stage 2 (a session's worker), and the Landlock plan (landlock.h). Adds the
 // path and the entry symbol of the vendor's shared object. Returns a memfd with
-// one
-// schema::Lockdown message in the format of capnp::messageToFlatArray. The
+// one schema::Lockdown message in the format of capnp::messageToFlatArray. The
 // backend's processes install these data and know no policy.
 //
 // The memfd is sealed, so a backend cannot change it, and the same descriptor

@@ -58,7 +58,8 @@ struct MachineFacts {
   bool hides_processes = false;                 // /proc is mounted with hidepid
   std::vector<SpeculationGap> speculation;
 
-  // Set by ProbeSandbox. The members *_failure are empty if nothing failed.
+  // Set by ProbeSandbox; SandboxReport explains the first members. The members
+  // *_failure are empty if nothing failed.
   Tier tier = Tier::kNone;
   bool own_uid = false;
   uint32_t landlock_abi = 0;

@@ -34,8 +34,8 @@ struct SandboxReport {
   // The directory in which each incarnation of a backend gets a cgroup. The
   // probe has made and used one there.
   CgroupParent cgroup;
-  // Not OK if memory, processes or descriptors ran out, so that a later probe
-  // may find more.
+  // Not OK if memory, processes, descriptors or the time until the deadline ran
+  // out. A later probe may then find more.
   Status exhausted;
 };
 

@@ -224,9 +224,9 @@ Table SessionTable() {
   // compares only the first one's address.
   t.AnswerIf(EPERM, SYS_mremap, {{3, MREMAP_FIXED, MREMAP_FIXED}},
              "pages of files stay where they are");
-  // Refuses to close the descriptors 0 to 3. If one of these numbers were free,
-  // descriptors that arrive later would get lower numbers, and the media one
-  // that may be mapped.
+  // The descriptors 0 to 3 cannot be closed. If one of these numbers were free,
+  // descriptors that arrive later would get lower numbers, and the media a
+  // number that may be mapped.
   t.AnswerIf(EBADF, SYS_close, {{0, kInt - ipc::kWorkerSocketFd, 0}},
              "the standard ones and the socket stay, see mmap");
   t.AnswerIf(EPERM, SYS_recvmsg, {{2, MSG_PEEK, MSG_PEEK}},

@@ -77,9 +77,9 @@ struct GrantedCalls {
 Table ZygoteTableWith(const GrantedCalls& granted);
 Table SessionTableWith(const GrantedCalls& granted);
 
-// Returns whether ZygoteTable() lets this call wait for bulkheadd's decision
-// (Rule::asks) rather than forbid it. bulkheadd uses this to tell both kinds
-// apart, for which the kernel sends the same notification.
+// Returns whether a rule of ZygoteTable() with Rule::asks decides on this call.
+// bulkheadd has to check this for each notification, since the kernel sends the
+// same one for a forbidden call.
 bool IsAsked(int syscall, std::span<const uint64_t, 6> arguments);
 
 }  // namespace bulkhead::sandbox

@@ -52,8 +52,8 @@ inline constexpr uint32_t kStage2Filters = 4;  // Includes stage 1.
 Status CheckEveryThread(int pidfd, uint32_t filters);
 
 // Checks in /proc that a session's worker has handlers for exactly the signals
-// of faults (ipc::kFaults), and blocks no signal. Stage 2 forbids to change
-// that later. So the kernel never logs the bytes around a fault, and no handler
+// of faults (ipc::kFaults), and blocks no signal. Stage 2 forbids later
+// changes. So the kernel never logs the bytes around a fault, and no handler
 // can interrupt a system call before bulkheadd is notified of it. Fails with
 // the codes of CheckEveryThread().
 Status CheckSignals(int pidfd);
