@@ -130,7 +130,6 @@ ipc::Expected<bool> AudioStream::Advance() {
   if (play_.next == play_.end) return EndPlay(/*at_end_of_stream=*/false);
   if (pool_->free_count() == 0) return false;
   const auto channels = static_cast<size_t>(renderer_->format().channels);
-  // A slot holds this many samples of all channels.
   const auto capacity =
       static_cast<int64_t>(pool_->slot_bytes() / (channels * sizeof(float)));
   const int64_t until = play_.next + std::min(play_.end - play_.next, capacity);

@@ -20,7 +20,6 @@ struct PictureFacts {
   bool top_field_first;
 };
 
-// Returns the facts that the backend has stated in `frame`.
 PictureFacts FactsOf(const bulkhead_frame& frame);
 // Writes the facts into a reply.
 void SetFacts(ipc::schema::PictureFacts::Builder out,

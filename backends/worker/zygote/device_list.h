@@ -35,7 +35,6 @@ struct EmittedDevice {
   uint32_t outputs = 0;       // bits of BULKHEAD_OUTPUT_*
 };
 
-// Copies a device and groups its capabilities.
 EmittedDevice CopyDevice(const bulkhead_device& device);
 // Writes `device` to `out`, its element of the message's list. `before` is the
 // previous device of the list, or null for the first. If both decode the same

@@ -93,9 +93,8 @@ struct Decision {
 
 using Decisions = std::map<int, std::vector<Decision>>;
 
-// Returns code that tries the decisions on one system call in their order. The
-// code compares the call's number first: Bisect() may come here with another
-// number.
+// Returns code that checks the number of the call, since Bisect() may come here
+// with another number, and then tries the decisions in their order.
 Code CompileCall(int syscall, const std::vector<Decision>& decisions,
                  uint32_t forbidden) {
   Code code = {Jump(BPF_JEQ, static_cast<uint32_t>(syscall), 1, 0),
@@ -114,8 +113,7 @@ struct Call {
   Code code;
 };
 
-// Returns code that finds the call by binary search for its number and goes on
-// to its rules.
+// Returns code that finds the call by its number and goes on to its rules.
 Code Bisect(std::span<const Call> calls, uint32_t forbidden) {
   if (calls.empty()) return {Return(forbidden)};
   if (calls.size() == 1) return calls.front().code;

@@ -82,7 +82,6 @@ Status MapIds(pid_t pid, std::optional<uint32_t> outside_id) {
   return WriteProcFile(pid, "gid_map", map(outside_id.value_or(getegid())));
 }
 
-// Makes `id` the user and group id of this process.
 Status TakeIds(uint32_t id, bool drop_groups) {
   // Groups first: the change of the user id takes away the right to drop them.
   if (drop_groups && setgroups(0, nullptr) != 0) {
@@ -94,8 +93,7 @@ Status TakeIds(uint32_t id, bool drop_groups) {
   return Status();
 }
 
-// Sets the soft and the hard limit to `value`, or both to the hard limit if
-// that is lower already.
+// Sets the soft and the hard limit to `value`, or to a lower hard limit.
 Status Limit(__rlimit_resource resource, uint64_t value) {
   rlimit limit = {};
   if (getrlimit(resource, &limit) != 0) {
@@ -109,8 +107,7 @@ Status Limit(__rlimit_resource resource, uint64_t value) {
   return Status();
 }
 
-// Sets all limits except those of SetProgramLimits(). Limits tasks only if
-// `count_tasks`.
+// Sets the limits that hold before exec; that of tasks only if `count_tasks`.
 Status SetLimits(const Limits& limits, bool count_tasks) {
   // With a limit of 0, the kernel still starts the program that core_pattern
   // may name and passes the backend's memory to it. With a limit of 1 it does

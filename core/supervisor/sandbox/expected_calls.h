@@ -42,25 +42,25 @@ struct PendingCall {
 // for. So bulkheadd knows every process of a backend.
 //
 // Filters: each process may install exactly the filters of its own lock-down,
-// in their order. The zygote installs the last filter of stage 1 before it
-// loads vendor code, a worker installs the filters of stage 2. So a vendor
-// cannot add a filter that answers or logs calls, or that CheckEveryThread()
-// counts as a filter of the lock-down. bulkheadd reads the filter in the memory
-// of the calling process. The process cannot change the filter meanwhile, since
-// it has no other thread and shares no writable memory. (A granted device may
-// write to that memory. Then a vendor can add filters that log, but not loosen
-// the lock-down.) Before its last filter, a worker must have restricted itself
-// with the Landlock ruleset of the lock-down. bulkheadd replaces the last
-// filter by one that also forbids futexes in the pages of files
-// (file_mappings.h).
+// in their order: the zygote the last filter of stage 1, before it loads vendor
+// code; a worker the filters of stage 2. So a vendor cannot add a filter that
+// answers or logs calls, or that CheckEveryThread() counts as a filter of the
+// lock-down. bulkheadd reads the filter in the memory of the calling process.
+// The process cannot change the filter meanwhile, since it has no other thread
+// and shares no writable memory. (A granted device may write to that memory.
+// Then a vendor can add filters that log, but not loosen the lock-down.)
 //
-// Descriptors: when its last filter is allowed, a worker gets the socket over
-// which it then receives media and the memory of its session. The zygote never
-// has this socket, because its threads could read the messages and map the
-// memory. Before its last filter, a worker may have only the standard
-// descriptors and granted devices: in any other open file, workers could leave
-// data for each other. With the socket it gets a stdin, stdout and stderr of
-// its own, since everybody can watch writes to the host's /dev/null (inotify).
+// A worker may install its last filter if:
+// - it has restricted itself with the Landlock ruleset of the lock-down;
+// - it has only the standard descriptors and granted devices: in any other open
+//   file, workers could leave data for each other.
+// bulkheadd then replaces this filter by one that also forbids futexes in pages
+// of files (file_mappings.h), and gives the worker:
+// - the socket over which it receives media and the memory of its session. The
+//   zygote never has this socket, because its threads could read the messages
+//   and map the memory;
+// - a stdin, stdout and stderr of its own, since everybody can watch writes to
+//   the host's /dev/null (inotify).
 //
 // Used by bulkheadd's one thread. The calling process is hostile; only its
 // process and thread id are certain, since they come from the kernel. The

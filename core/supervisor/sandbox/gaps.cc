@@ -192,7 +192,6 @@ void ExplainTier(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
   }
 }
 
-// Explains by errno, kernel and filter why there is no Landlock.
 Cause CauseOfNoLandlock(const MachineFacts& facts) {
   const std::string seen = "landlock_create_ruleset() is refused: " +
                            ErrorText(facts.landlock_error);
@@ -335,8 +334,7 @@ void ExplainSpeculation(const MachineFacts& facts,
   }
 }
 
-// Explains the ways by which other users can see what a session's process does:
-// the kernel's log and /proc.
+// Explains where other users see traces of a session: kernel's log and /proc.
 void ExplainTraces(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
   if (facts.tier == Tier::kNone) return;
   if (facts.logs_faults.value_or(0) != 0) {

@@ -82,12 +82,11 @@ class HeldParts {
 //   }
 //
 // To hold pages, bulkheadd maps them too, since vendor code could undo mappings
-// in the zygote. bulkheadd opens a file by the path of the backend's mapping,
-// or through /proc if the file was removed. It maps the file, and
-// /proc/self/maps must then show the same device and inode as for the backend.
-// Files that no other process can open are not held: memory without a name
-// (memfd), and files in the backend's own root, such as the private copy of its
-// plugin.
+// in the zygote. bulkheadd opens the file by the path of the backend's mapping,
+// or through /proc if the file was removed. After bulkheadd has mapped it,
+// /proc/self/maps must show the same device and inode as for the backend. Files
+// that no other process can open are not held: memory without a name (memfd),
+// and files in the backend's own root, such as the private copy of its plugin.
 //
 // Two channels remain: the kernel drops pages when memory runs out, and the
 // server of a file system (FUSE, NFS) sees which pages are read.

@@ -37,9 +37,8 @@ namespace bulkhead::sandbox {
 // Used by bulkheadd's one thread. Launch blocks that thread while the child
 // sets itself up (some 10 ms), at most until `deadline`. Errors:
 // kSandboxUnavailable (the machine refuses a step), kBackendUnavailable (the
-// sandbox cannot read the plugin), kDeadlineExceeded, kResourceExhausted (no
-// memory, processes or descriptors). After an error the child is dead and
-// reaped.
+// sandbox cannot read the plugin), kDeadlineExceeded, kResourceExhausted (too
+// few descriptors, for example). After an error the child is dead and reaped.
 
 struct LaunchRequest {
   Tier tier;  // kFull or kReduced.
@@ -75,11 +74,10 @@ struct LaunchedReaper {
 
 Result<LaunchedReaper> Launch(const LaunchRequest& request);
 
-// Returns an id for a backend to use as user and group id (`outside_id`). No
-// other process should have this id: it is above the range that Linux
-// distributions and containers assign (up to 0x6fffffff), and it differs for 32
-// consecutive values of `backend` and for each `supervisor`, the pid of
-// bulkheadd.
+// Returns an `outside_id` for a backend. No other process should have this id:
+// it is above the range that Linux distributions and containers assign (up to
+// 0x6fffffff). It differs for 32 consecutive values of `backend`, and for each
+// `supervisor`, the pid of bulkheadd.
 uint32_t OutsideId(pid_t supervisor, unsigned backend);
 
 }  // namespace bulkhead::sandbox

@@ -119,7 +119,7 @@ std::vector<SpeculationGap> FindSpeculationGaps(const std::string& root) {
   return gaps;
 }
 
-// Tries the steps that follow the new user namespace. Runs in the child.
+// Tries the steps after CLONE_NEWUSER. Runs in the child.
 NamespaceRefusal GoOnInUserNamespace() {
   using Step = NamespaceRefusal::Step;
   if (unshare(CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC |

@@ -54,9 +54,8 @@ struct MemoryLimits {
   uint64_t address_bytes = 0;
 };
 
-// The additional address space that LimitsFor() allows for memory that decoders
-// reserve and do not use: thread stacks and the arenas of malloc. With less,
-// malloc uses fewer arenas.
+// The address space that LimitsFor() adds for memory that decoders reserve and
+// do not use: thread stacks and malloc's arenas. With less, malloc uses fewer.
 inline constexpr uint64_t kReservedBytes = uint64_t{256} << 20;
 
 // Checks that a zygote has mapped at most `loading.most_bytes`. Call it when

@@ -73,8 +73,7 @@ Status MakeCopy(const VisiblePath& visible, const std::string& relative) {
   return Status();
 }
 
-// Adds one path to the new root, which is the working directory: as a copy, a
-// symbolic link, or a mount point with `mount`.
+// Adds one path to the new root, which is the working directory.
 Status Attach(const VisiblePath& visible, const ipc::UniqueFd& mount) {
   const std::string relative = visible.path.substr(1);
   RETURN_IF_ERROR(MakeParents(relative));
@@ -103,7 +102,7 @@ Status Attach(const VisiblePath& visible, const ipc::UniqueFd& mount) {
   return Status();
 }
 
-// Returns a detached bind mount of the file or directory.
+// Returns a detached bind mount of a file or directory.
 Result<ipc::UniqueFd> OpenTree(int directory, const char* path, unsigned flags,
                                const std::string& what) {
   ipc::UniqueFd copy(

@@ -32,7 +32,8 @@ VisiblePath::Kind KindOf(GrantedPath::Kind kind) {
   return VisiblePath::Kind::kFile;
 }
 
-// Adds a granted path, unless the path or a tree above it is visible already.
+// AddGranted() and AddFile() add nothing if the path or a tree above it is
+// visible already.
 void AddGranted(const GrantedPath& granted, std::vector<VisiblePath>& visible) {
   const auto hides = [&](const VisiblePath& other) {
     return other.path == granted.path || IsBelow(granted.path, other);
@@ -44,7 +45,6 @@ void AddGranted(const GrantedPath& granted, std::vector<VisiblePath>& visible) {
                      .identity = granted.identity});
 }
 
-// Adds a file, unless the file or a tree above it is visible already.
 Status AddFile(const Plugin::File& file, std::vector<VisiblePath>& visible) {
   // Normalized, because ".." could lead elsewhere in the sandbox, where links
   // are missing.
@@ -94,8 +94,7 @@ Result<Policy> MakePolicy(const Plugin& plugin, const Grants& grants) {
                         [](const VisiblePath& visible) {
                           return visible.kind == VisiblePath::Kind::kTree;
                         });
-  // Leaves out paths below a tree: a granted directory may contain paths that
-  // were added before it.
+  // A granted directory may contain paths that were added before the directory.
   std::vector<VisiblePath> outermost;
   for (const VisiblePath& candidate : policy.visible) {
     const bool hidden = std::any_of(

@@ -46,10 +46,10 @@ class SeccompListener {
   // Kills the process of that call and returns the violation. Returns nullopt
   // if no call is left. Never blocks.
   std::optional<Violation> StopNext(ExpectedCalls& expected);
-  // Gives the worker `process` its socket (as kWorkerSocketFd), stdin, stdout
-  // and stderr, and lets its waiting call go on. Does nothing if the worker
-  // does not wait in the call that installs its last filter, or if `expected`
-  // has no descriptors for it yet.
+  // Call it when `expected` got the descriptors of the worker `process`. If the
+  // worker waits in the call that installs its last filter, gives the worker
+  // its socket (as kWorkerSocketFd), stdin, stdout and stderr, and lets the
+  // call go on. Does nothing if the worker does not wait there yet.
   void HandOver(ExpectedCalls& expected, pid_t process);
 
  private:
