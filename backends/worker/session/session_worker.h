@@ -26,11 +26,11 @@ namespace bulkhead::worker::session {
 // Runs under the stage 2 lock-down, in a process of its own. If the backend has
 // worker_scope = "backend", the session runs on one thread of a process that
 // serves several sessions (shared_worker.h); it therefore uses no global state.
-// Each session has one thread of ours, and a second one if pictures are
+// Bulkhead runs one thread for each session, and a second one if pictures are
 // converted while the next is decoded (picture_publisher.h). The backend may
-// start more. The host is trusted. The media is hostile and may take over this
-// process; the sandbox and the host's validation of every reply contain the
-// damage.
+// start more threads. The host is trusted. The media is hostile and may take
+// over this process; the sandbox and the host's validation of every reply
+// contain the damage.
 class SessionWorker {
  public:
   // Sends `hello` on `socket`, waits until the host sends the session's memory
