@@ -64,8 +64,8 @@ long SetFilter(const std::vector<sock_filter>& filter, unsigned long flags) {
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
-// Installs a filter in all threads. The kernel returns the id of a thread that
-// it could not bind.
+// Installs a filter in all threads. If one of them cannot have the filter, the
+// kernel installs none and returns the id of that thread.
 ipc::Expected<void> Install(const std::vector<sock_filter>& filter) {
   const long result = SetFilter(filter, SECCOMP_FILTER_FLAG_TSYNC);
   if (result < 0) return Failed("cannot install a seccomp filter");
@@ -77,8 +77,8 @@ ipc::Expected<void> Install(const std::vector<sock_filter>& filter) {
 }
 
 // Installs a filter that notifies, and sends its listener to bulkheadd. With
-// WAIT_KILLABLE_RECV a thread whose notification was received can only be
-// killed, so that no signal makes its system call return.
+// WAIT_KILLABLE_RECV, after bulkheadd has received a notification, only SIGKILL
+// can end the thread's wait, so that no other signal makes the call return.
 ipc::Expected<void> InstallAndSendListener(
     const std::vector<sock_filter>& filter, int control) {
   const ipc::UniqueFd listener(static_cast<int>(SetFilter(
@@ -122,8 +122,8 @@ bool LeaveTasksToTheZygote() {
 
 // Removes the signal handlers that libraries have installed in the zygote,
 // except for faults, and unblocks all signals. Stage 2 forbids new handlers, so
-// that abort() always ends the process, and that a handler returns. Makes
-// system calls directly, since libc hides two signals of its own.
+// abort() always ends the process, and rt_sigreturn(), by which handlers
+// return. Makes system calls directly, since libc hides two signals of its own.
 bool ResetSignals() {
   constexpr size_t kSetBytes = sizeof(uint64_t);
   struct {
@@ -166,8 +166,8 @@ ipc::Expected<Lockdown> Lockdown::Read(int fd) {
   auto words = kj::heapArray<capnp::word>(static_cast<size_t>(status.st_size) /
                                           sizeof(capnp::word));
   kj::ArrayPtr<kj::byte> bytes = words.asBytes();
-  // pread, since other processes share the offset of the descriptor. A file
-  // that is not a whole number of words is refused, too.
+  // pread(), since other processes share the offset of the descriptor. Fails
+  // also if the size of the file is not a whole number of words.
   if (pread(fd, bytes.begin(), bytes.size(), 0) != status.st_size) {
     return Failed("cannot read the lock-down");
   }
@@ -274,7 +274,8 @@ ipc::Expected<void> Lockdown::InstallStage1(int control, int object) const {
   IPC_TRY(RestrictFiles(rules_, object));
   IPC_TRY(notifies_ ? InstallAndSendListener(zygote_filter_, control)
                     : Install(zygote_filter_));
-  // Last, since the listener above was sent as a descriptor.
+  // Last, since this filter forbids sending descriptors, and the listener above
+  // is one.
   return Install(ipc::NoDescriptorsAreSent());
 }
 
@@ -300,9 +301,9 @@ ipc::Expected<void> Lockdown::InstallStage2(Tasks tasks) const {
   // bulkheadd may replace the filter in this memory by a longer one.
   filter.reserve(ipc::kRoomForFilter);
   IPC_TRY(Install(filter));
-  // Last, since bulkheadd reads each filter from the memory of this process
-  // before it allows the installation. In tier reduced it could not read the
-  // memory of a process that is not dumpable.
+  // Last, since bulkheadd reads each filter in the memory of this process
+  // before it allows the installation. In tier reduced it can read only the
+  // memory of a dumpable process.
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
     return Failed("cannot give up privileges");
   }

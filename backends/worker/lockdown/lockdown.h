@@ -23,9 +23,8 @@ namespace bulkhead::worker::lockdown {
 //                    dlopen(plugin_path()), ...
 //   session worker:  lockdown.InstallStage2(), hello, first byte of media
 //
-// An installed stage binds the whole process and cannot be undone. If a stage
-// fails, the process must end, since a partly installed stage cannot be
-// removed.
+// An installed stage binds the whole process and cannot be undone, not even if
+// it was installed only in part. So if a stage fails, the process must end.
 //
 // Threads: both stages are for a process with a single thread. InstallStage1
 // fails in any other process, since Landlock binds only the calling thread.
@@ -34,13 +33,14 @@ class Lockdown {
   // Says how many of the backend's tasks (threads, processes) a worker may use.
   enum class Tasks {
     kLeaveSome,  // three quarters, so that the zygote can clone more workers
-    kAll,        // all; only for workers that decode no media but our own
+    kAll,        // all; only for workers that decode only Bulkhead's own media
   };
 
   // Reads the data from the memfd that bulkheadd passed.
   static ipc::Expected<Lockdown> Read(int fd);
 
-  // The path of the plugin for the dynamic linker, and the symbol to call.
+  // The path from which the dynamic linker loads the vendor's shared object,
+  // and the name of the object's entry function.
   const std::string& plugin_path() const { return plugin_path_; }
   const std::string& entry_symbol() const { return entry_symbol_; }
   // Returns whether the open file is one of the granted devices.
@@ -52,20 +52,21 @@ class Lockdown {
   // filter's listener to bulkheadd, which then ends every process that makes a
   // forbidden system call. This process keeps no copy of the listener, since
   // the holder of a copy could allow such calls. `object` is the vendor's
-  // shared object, opened by bulkheadd. It stays readable even if its path
-  // leads through a directory that this process may not enter (tier reduced).
+  // shared object, opened by bulkheadd. Landlock lets the process read it even
+  // if its path leads through a directory that the process may not enter (tier
+  // reduced).
   ipc::Expected<void> InstallStage1(int control, int object) const;
   // Restricts a worker, which is a clone of the zygote, before it sees media.
-  // The caller has installed its fault handlers (ipc::kFaults). All other
-  // handlers are removed, and none can be installed afterwards. Also lets the
-  // worker send signals only to itself. This filter is built by the worker,
-  // since it contains the worker's pid, which bulkheadd cannot know in advance.
+  // The caller has installed its fault handlers (ipc::kFaults). Removes all
+  // other handlers; none can be installed afterwards. Installs two filters, of
+  // which one lets the worker send signals only to itself. The worker builds
+  // that one, since bulkheadd cannot know the worker's pid in advance.
   ipc::Expected<void> InstallStage2(Tasks tasks = Tasks::kLeaveSome) const;
   // Restricts the reaper, after it has started the zygote.
   ipc::Expected<void> InstallReaperFilter() const;
 
  private:
-  // The file that bulkheadd has checked: st_dev and st_ino.
+  // The file that bulkheadd has checked, as stat() reports it: st_dev, st_ino.
   struct ObjectIdentity {
     uint64_t device;
     uint64_t inode;
@@ -78,8 +79,9 @@ class Lockdown {
 
   Lockdown() = default;
 
-  // Opens the file of a rule with O_PATH. Returns -1 with errno if that fails,
-  // and with ENOENT if the file is not the one that bulkheadd has checked.
+  // Opens the file of a rule with O_PATH. Returns -1 and sets errno if that
+  // fails, and if the path now leads to another file than bulkheadd has checked
+  // (ENOENT).
   static int Open(const PathRule& rule);
   // Installs a Landlock ruleset. The open file `object` stays readable; a
   // negative `object` means none.

@@ -37,9 +37,9 @@ ipc::Expected<ipc::UniqueFd> Children::Watch(pid_t pid_untrusted) {
       watched_.end()) {
     return refused();
   }
-  // waitid succeeds only for children, and WNOWAIT leaves a zombie in place. A
-  // child keeps its pid until it is reaped here, so pidfd_open below cannot hit
-  // another process.
+  // waitid() succeeds only for children, and with WNOWAIT it does not reap. A
+  // child keeps its pid until ReapOne() reaps it, so pidfd_open() below cannot
+  // open another process.
   siginfo_t info = {};
   if (waitid(P_PID, static_cast<id_t>(pid_untrusted), &info,
              WEXITED | WNOHANG | WNOWAIT) != 0) {
@@ -62,7 +62,8 @@ void Children::Kill(pid_t pid) const {
 }
 
 std::optional<Children::Ended> Children::ReapOne() {
-  // One pid at a time instead of P_ALL: an unwatched child must stay a zombie.
+  // Waits for one pid at a time instead of P_ALL, since an unwatched child must
+  // stay a zombie. The zygote is the first in watched_.
   for (auto child = watched_.begin(); child != watched_.end(); ++child) {
     siginfo_t info = {};
     if (waitid(P_PID, static_cast<id_t>(*child), &info, WEXITED | WNOHANG) !=

@@ -15,8 +15,8 @@ namespace bulkhead::worker::reaper {
 
 // The child processes of the reaper: the zygote, which the reaper started, and
 // the workers, which the zygote cloned as its siblings. The zygote reports the
-// pid of each worker to bulkheadd, which passes the pid on to the reaper. The
-// pid is an untrusted claim until Watch has verified it.
+// pid of each worker to bulkheadd, which asks the reaper to watch the worker.
+// The pid is an untrusted claim until Watch() has verified it.
 //
 // A child that ends before it is watched stays a zombie, so that the kernel
 // cannot reuse its pid, and its end is not lost. A lying zygote can pile up
@@ -39,13 +39,13 @@ class Children {
   // child's or is watched already, and with kResourceExhausted if the kernel
   // gives no descriptor.
   ipc::Expected<ipc::UniqueFd> Watch(pid_t pid_untrusted);
-  // Stores the pidfd of a watched child, because it could not be sent. The next
-  // Watch() of the child returns it.
+  // Stores the pidfd of a watched child if it could not be sent to bulkheadd.
+  // The next Watch() of the child returns it.
   void Keep(pid_t pid, ipc::UniqueFd pidfd) { kept_[pid] = std::move(pidfd); }
   // Kills a child that is watched and not reaped yet; ignores any other pid.
   void Kill(pid_t pid) const;
-  // Reaps one watched child that has ended. If the zygote has ended, it is
-  // reaped before all others.
+  // Reaps one watched child that has ended, the zygote before all others.
+  // Returns nullopt if no watched child is left that has ended.
   std::optional<Ended> ReapOne();
 
  private:

@@ -73,11 +73,12 @@ void Check(bool succeeded, const char* what) {
 
 enum class Whose { kBackends, kReapers };
 
-// Sets the limit on open files. The launcher has set the soft limit, which is
-// the backend's, below the hard limit, which is the reaper's (core's
-// SetProgramLimits). The kernel counts descriptors in flight over sockets per
-// uid. So even if a worker has as many descriptors in flight as it may, the
-// reaper can still send its reports, which carry descriptors, too.
+// Makes the two limits on open files equal: for the zygote and its workers,
+// lowers the hard limit to the soft one, which the launcher has set
+// (SetProgramLimits() in core/supervisor/sandbox); for the reaper, raises the
+// soft limit to the hard one. The kernel counts descriptors in flight over
+// sockets per uid. So even if a worker has as many descriptors in flight as it
+// may, the reaper can still send its reports, which carry descriptors.
 bool LimitOpenFiles(Whose whose) {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return false;
@@ -89,7 +90,8 @@ bool LimitOpenFiles(Whose whose) {
 // Executes the zygote in the forked child. Returns only on failure: the name of
 // the step that failed, with the reason in errno.
 const char* ExecuteZygote(const sigset_t& signals) {
-  // Needed in tier reduced; in a pid namespace the end of pid 1 does the same.
+  // The zygote ends with the reaper. Needed in tier reduced: in a pid
+  // namespace, the end of pid 1 ends all processes anyway.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return "prctl";
   constexpr int kExecutable = ipc::kReaperDescriptorCount;
   if (dup3(ipc::kReaperWorkerExecutableFd, kExecutable, O_CLOEXEC) < 0) {
@@ -168,13 +170,14 @@ void Watch(pid_t pid_untrusted, Children& children) {
     return Send(message);
   }
   event.setWatched(pid_untrusted);
-  // Does not wait, since the reaper has more to do, and bulkheadd asks again.
+  // Does not wait for room for the descriptor, since the reaper has more to do.
+  // After `starved`, bulkheadd asks again.
   if (!SendPidfd(message, pid_untrusted, pidfd->get(),
                  std::chrono::milliseconds(0))) {
     children.Keep(pid_untrusted, *std::move(pidfd));
   }
-  // The child may have ended before it was watched. Its SIGCHLD was consumed
-  // then, so nothing else would report the end.
+  // The child may have ended before it was watched. Its SIGCHLD was consumed at
+  // that time, so its end is reported here.
   ReportEnded(children);
 }
 
@@ -253,8 +256,8 @@ void SendStarted(pid_t zygote) {
                                   {ipc::kReaperControlFd, POLLIN, 0},
                                   {ended.get(), POLLIN, 0}}};
   while (true) {
-    // No timeout is needed: if the application or bulkheadd ends, its pipe or
-    // socket is closed, which ends the wait.
+    // No timeout is needed: the end of the application makes its pidfd
+    // readable, and the end of bulkheadd closes its socket.
     if (ppoll(waits.data(), waits.size(), nullptr, nullptr) < 0) {
       Check(errno == EINTR, "ppoll");
       continue;

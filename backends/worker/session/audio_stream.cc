@@ -112,6 +112,7 @@ ipc::Expected<void> AudioStream::StartPlay(schema::Play::Reader play) {
     return ipc::Fail(ipc::Code::kInternal, "audio starts at a sample");
   }
   const int64_t first = start.getSample();
+  // Keeps first + count from overflowing.
   const auto most =
       static_cast<uint64_t>(std::numeric_limits<int64_t>::max() - first);
   const auto count =
@@ -135,6 +136,7 @@ ipc::Expected<bool> AudioStream::Advance() {
   IPC_ASSIGN_OR_RETURN(const auto samples, renderer_->Next(until));
   IPC_TRY(ReportLost());
   if (!samples) return EndPlay(/*at_end_of_stream=*/true);
+  // A decoding step may yield no sample, as before the first one of the play.
   return samples->count > 0 ? Publish(*samples) : ReportProgress();
 }
 
@@ -161,10 +163,10 @@ ipc::Expected<void> AudioStream::ReportLost() {
       renderer_->reader().converter().format().sample_rate;
   const int64_t output_rate = renderer_->format().sample_rate;
   for (const ipc::LostSamples& lost : renderer_->TakeLost()) {
-    // Converts the range to the output's rate, rounded outward, since a
-    // resampler mixes neighbours. Leaves out samples that were reported before:
-    // after the reader's table of packets is full, decoding a part again meets
-    // its damage and notes again.
+    // Converts the range to the output's rate and rounds it outward, since a
+    // resampler mixes neighbouring samples. Leaves out samples that were
+    // reported before: once the reader's table of packets is full, decoding a
+    // part again finds its damage and notes again.
     const bool is_note = ipc::IsNote(lost.sign);
     int64_t& reported_until = is_note ? noted_until_ : lost_until_;
     auto first =
@@ -197,9 +199,9 @@ ipc::Expected<void> AudioStream::ReportLost() {
 }
 
 ipc::Expected<bool> AudioStream::ReportProgress() {
-  // Decoding up to a distant sample can take long. Progress shows the host's
-  // watchdog that the worker does not hang. One message per second of audio is
-  // enough, and none is needed after the play's first sample was reached.
+  // Decoding up to a distant sample can take long. This heartbeat shows the
+  // host that the worker does not hang. One message per second of audio is
+  // enough, and none is needed after the play's first sample is reached.
   const int64_t reached = renderer_->reached();
   if (reached - play_.told < renderer_->format().sample_rate ||
       reached > play_.next) {

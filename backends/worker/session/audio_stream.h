@@ -37,7 +37,7 @@ class AudioStream : public Stream {
     bool active = false;
     int64_t next = 0;  // the number of the next sample to publish
     int64_t end = 0;   // the number of the first sample after the play
-    int64_t told = 0;  // the decoding position that was reported last
+    int64_t told = 0;  // the number of the next sample to decode, as reported
   };
 
   AudioStream(const StreamContext& context, ipc::schema::Open::Reader open);
@@ -45,13 +45,14 @@ class AudioStream : public Stream {
   ipc::Expected<void> OpenInput(ipc::schema::Open::Reader open);
   // Sends the reply `openedAudio`.
   ipc::Expected<void> Describe();
-  // Copies the samples into a slot. Returns false if no slot is free.
+  // Copies the samples into a slot and sends `samples`. Returns false if no
+  // slot is free.
   ipc::Expected<bool> Publish(const audio::AudioSamples& samples);
-  // Reports the damage and the notes that decoding has met since the last
-  // ReportLost().
+  // Sends `lostSamples` for the damage and the notes that decoding has met
+  // since the last ReportLost().
   ipc::Expected<void> ReportLost();
-  // Reports how far decoding has come towards the first sample of the play, at
-  // most once for each second of audio. Returns true.
+  // Sends `skipping`: how far decoding has come towards the first sample of the
+  // play. Sends it at most once for each second of audio. Returns true.
   ipc::Expected<bool> ReportProgress();
   // Ends the play and sends `endOfStream` or `paused`. Returns true.
   ipc::Expected<bool> EndPlay(bool at_end_of_stream);
@@ -61,8 +62,8 @@ class AudioStream : public Stream {
   std::unique_ptr<audio::AudioRenderer> renderer_;
   std::shared_ptr<decode::SlotPool> pool_;
   Play play_;
-  // The ends of the damage and of the notes that were reported, as numbers of
-  // samples at the output's rate.
+  // The number of the first sample after all damage, and after all notes, that
+  // were reported so far, at the output's rate.
   int64_t lost_until_ = 0;
   int64_t noted_until_ = 0;
 };

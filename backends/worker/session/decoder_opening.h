@@ -25,9 +25,9 @@ class DecoderOpening {
   ipc::Expected<std::unique_ptr<decode::Decoder>> Open(
       const bulkhead_backend& backend, const bulkhead_runtime& runtime,
       const bulkhead_codec_parameters& codec) const;
-  // Limits decoders to one thread if the codec or the first packet shows that
-  // the pictures would depend on the number of threads. `demuxer` must be at
-  // the beginning of the stream, and stays there.
+  // Limits the decoders to one thread if the codec or the first packet shows
+  // that the pictures would depend on the number of threads. `demuxer` must be
+  // at the beginning of the stream. The call does not move it.
   void ChooseThreads(demux::Demuxer& demuxer);
   // Returns how many threads a decoder gets; 0 means that the decoder chooses.
   uint32_t threads() const { return threads_; }
@@ -41,7 +41,7 @@ class DecoderOpening {
   const uint32_t incarnation_;
   const uint64_t max_frame_pixels_;
   const bool ignore_errors_;
-  const std::chrono::milliseconds patience_;  // how long AGAIN is accepted
+  const std::chrono::milliseconds patience_;  // how long AGAIN may be repeated
   decode::Examiner::Options options_;         // the options for the backend
   ipc::Expected<std::unique_ptr<decode::Examiner>> examiner_;
 };

@@ -39,6 +39,7 @@ constexpr size_t kMaxTitleBytes = 512;
 // Room for six names, a title, and the fields of fixed size.
 constexpr size_t kDescriptionWords = 512;
 
+// The packets of one stream: their number and their time range.
 struct Content {
   uint64_t packets = 0;
   int64_t begin = AV_NOPTS_VALUE;
@@ -151,6 +152,7 @@ void FillStream(const AVStream& stream,
   if (codec.codec_type == AVMEDIA_TYPE_AUDIO) FillAudio(stream, out);
 }
 
+// Adds a packet to the content of its stream.
 void Count(const AVPacket& packet, Content& content) {
   if (packet.size == 0 || (packet.flags & AV_PKT_FLAG_DISCARD) != 0) return;
   ++content.packets;
@@ -165,8 +167,9 @@ void Count(const AVPacket& packet, Content& content) {
   content.end = std::max(content.end, end);
 }
 
-// Returns the contents of each stream. Ignores streams that appear only while
-// packets are read, since the description does not contain them.
+// Reads all packets and returns the content of each stream. Reports progress to
+// the host. Ignores streams that appear only while packets are read, since the
+// description does not contain them.
 ipc::Expected<std::vector<Content>> Scan(demux::MediaFile& file,
                                          HostReplies& replies) {
   std::vector<Content> contents(file.format()->nb_streams);

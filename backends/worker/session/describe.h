@@ -8,10 +8,10 @@
 
 namespace bulkhead::worker::session {
 
-// Answers a `describe` request: sends the container's declarations about itself
-// and about each of its streams, of every kind. If the request asks for a scan,
-// also reads all packets and reports their number and time range per stream.
-// The backend is not involved.
+// Answers a `describe` request: sends what the container declares about itself
+// and about each of its streams, of any kind. If the request asks for a scan,
+// also reads all packets, and sends their number and time range for each
+// stream. Does not call the backend.
 ipc::Expected<void> Describe(HostReplies& replies, demux::MediaBytes media,
                              ipc::schema::Describe::Reader describe);
 

@@ -18,9 +18,8 @@ namespace bulkhead::worker::session {
 // words.
 inline constexpr size_t kSmallReplyWords = 64;
 
-// The most bytes of a backend's sentence about damage that a reply carries, and
-// the number of 8-byte words that the sentence needs. Senders cut longer
-// sentences.
+// The most bytes that a reply has for a backend's sentence about damage, and
+// their number in 8-byte words. Senders cut longer sentences.
 inline constexpr size_t kMostComplaintBytes = 480;
 inline constexpr size_t kComplaintWords =
     kMostComplaintBytes / sizeof(uint64_t) + 1;
@@ -55,12 +54,12 @@ class HostReplies {
   ipc::Expected<void> Send(
       size_t max_words,
       const std::function<void(ipc::schema::Reply::Builder)>& fill);
-  // Sends a failure. `epoch` is the number of the play that failed, or 0 if
-  // another request failed.
+  // Sends a failure. `epoch` is the number of the play that failed (stream.h),
+  // or 0 if another request failed.
   ipc::Expected<void> SendFailed(uint32_t epoch, const ipc::Error& error);
-  // Records in shared memory that one more frame was decoded and will be sent.
-  // If this process then dies, the host still learns of the frame. Does not
-  // wake the host.
+  // Counts, in shared memory, one more frame that was decoded and will be sent.
+  // If this process dies before the reply, the host still learns of the frame.
+  // Does not wake the host.
   void CountDecoded() { own_->decoded.fetch_add(1); }
 
  private:

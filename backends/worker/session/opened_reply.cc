@@ -15,8 +15,8 @@ void SetRational(schema::Rational::Builder out, bulkhead_rational rational) {
   out.setDenominator(rational.denominator);
 }
 
-// Returns the aspect ratio of the pixels of delivered pictures. Native pictures
-// are not turned upright.
+// Returns the aspect ratio of the pixels of delivered pictures. The facts state
+// it for pictures that were turned upright, and native pictures are not.
 bulkhead_rational AspectRatio(const demux::StreamFacts& facts, bool is_native) {
   const bulkhead_rational upright = facts.sample_aspect_ratio;
   const bool turned = facts.orientation.transpose && upright.numerator != 0;

@@ -10,9 +10,9 @@
 
 namespace bulkhead::worker::session {
 
-// Sends the reply `opened`: what the container declares about the stream of
-// `reader`, the shape of its pictures from `converter`, and how many threads
-// the decoder has.
+// Sends the reply `opened`: the container's declarations about the stream of
+// `reader`; the size, pixel format and element type of the output, from
+// `converter`; and the number of the decoder's threads.
 ipc::Expected<void> SendOpened(HostReplies& replies,
                                const decode::PictureReader& reader,
                                const convert::OutputConverter& converter,

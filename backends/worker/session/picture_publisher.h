@@ -14,18 +14,18 @@
 
 namespace bulkhead::worker::session {
 
-// Publishes pictures that have a slot: converts each into its slot and sends
-// the host a `frame` reply. One picture is in work at a time.
+// Publishes pictures that have a slot, one at a time: converts the picture into
+// its slot and sends the host a `frame` reply.
 //
 //     publisher.Begin(picture, placed, delivery, /*beside=*/true);
 //     DecodeNext();              // meanwhile
 //     publisher.Settle();        // the picture was published
 //
-// If asked to, converts and sends on a second thread, while the session's
-// thread decodes the next picture. If that decoding faults, the fault's handler
-// waits for the second thread (crash_note.h). If the process is killed while it
-// decodes picture n + 1, picture n may stay unpublished. RegionHeader::decoded
-// shows the host that picture n was decoded.
+// With `beside`, converts and sends on a second thread, while the session's
+// thread decodes the next picture. If decoding the next picture faults, the
+// handler of the fault waits for the second thread (crash_note.h). If the
+// process is killed meanwhile, the picture may stay unpublished, but
+// RegionHeader::decoded shows the host that the picture was decoded.
 //
 // Used by the session's thread. Must be destroyed before the decoder and the
 // delivery, since it may hold a frame of the decoder.
@@ -38,7 +38,7 @@ class PicturePublisher {
     int64_t pts;
     int64_t duration;
     int64_t position;  // byte offset of the packet in the file, or -1
-    uint32_t check;    // PictureReader::access_check()
+    uint32_t check;    // a hash of the packet; PictureReader::access_check()
     bool keyframe;
     bool damaged;
     ipc::DamageSign sign;
@@ -68,16 +68,18 @@ class PicturePublisher {
     convert::FrameDelivery& delivery;
   };
 
-  // These two run on the session's or the second thread. PublishBegun() stores
-  // its result in published_.
+  // Both functions run on the session's thread or, with `beside`, on the second
+  // thread. PublishBegun() stores the result of Publish() in published_.
   void PublishBegun();
   ipc::Expected<void> Publish(const Begun& begun);
 
   HostReplies& replies_;
-  // From side_.Begin() to side_.Finish(), only side_'s task uses these two.
+  // From side_.Begin() to side_.Finish(), only the second thread uses begun_
+  // and published_.
   std::optional<Begun> begun_;
   ipc::Expected<void> published_;
-  // The last member, so destroyed first: its task uses the others.
+  // The last member, so that it is destroyed first: its task, which runs on the
+  // second thread, uses the other members.
   decode::SideThread side_;
 };
 

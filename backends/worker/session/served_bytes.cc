@@ -19,9 +19,9 @@ constexpr std::chrono::hours kLookAgain{1};
 ssize_t ServedBytes::ReadAt(int64_t offset, std::span<uint8_t> out) {
   const auto* const header = ipc::WindowHeaderOf(window_.bytes());
   if (offset < start_ || offset >= start_ + bytes_) {
-    // The host is about to overwrite the window, so its old bytes are of no use
+    // The host will overwrite the window, so the old bytes are no longer valid,
     // even if the request fails. The new serial number distinguishes the answer
-    // from earlier ones.
+    // from the answers to earlier requests.
     const uint32_t serial = ++serial_;
     bytes_ = 0;
     auto sent =

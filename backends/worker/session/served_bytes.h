@@ -12,11 +12,11 @@
 namespace bulkhead::worker::session {
 
 // Reads media that has no descriptor, because only the application can read it.
-// The window is shared memory into which the host copies a part of the media. A
-// read at an offset outside of that part asks the host for another part and
-// waits. The wait has no deadline of its own: the host may be busy, and
-// enforces the deadlines of a session itself. The wait ends when the host is
-// gone. Used by the session's thread only.
+// The host copies a part of the media into the window, which is shared memory.
+// A read at an offset outside of that part asks the host for another part and
+// waits. The wait has no deadline, since the host itself enforces the deadlines
+// of a session. The read fails with EIO if the host is gone. Used by the
+// session's thread only.
 class ServedBytes : public demux::ByteServer {
  public:
   // Borrows `replies` and `waiter`; owns `window`.
@@ -30,7 +30,7 @@ class ServedBytes : public demux::ByteServer {
   HostReplies& replies_;
   ipc::Waiter& waiter_;
   const ipc::MappedRegion window_;
-  uint32_t serial_ = 0;  // the number of the latest request for a window
+  uint32_t serial_ = 0;  // the number of the latest request for another part
   // The part of the media that the window holds: offset and length in bytes.
   int64_t start_ = 0;
   int64_t bytes_ = 0;

@@ -35,6 +35,7 @@ constexpr size_t kMaxBufferBytes = size_t{1} << 30;
 constexpr int kExitHostGone = 0;
 constexpr int kExitProtocol = 4;
 
+// The descriptors of the session's `attach` message, in their order.
 enum Descriptor { kRequests, kReplies, kWindow, kMedia, kWakeHost, kMost };
 
 // A pool and the mapping of its memory. Users hold a shared_ptr to `pool` that
@@ -123,7 +124,7 @@ SessionWorker::SessionWorker(const bulkhead_backend& backend, int socket,
       buffers_(
           kMaxBufferBytes,
           [](std::string_view line) {
-            // stderr is non-blocking. If the pipe is full, the line is lost,
+            // stderr is a non-blocking socket. If it is full, the line is lost,
             // since a log must not delay the stream.
             const std::string whole = std::string(line) + "\n";
             (void)!::write(STDERR_FILENO, whole.data(), whole.size());
@@ -148,8 +149,8 @@ int SessionWorker::Run() {
       message = reader_.TryRead();
       return !message || message->has_value();
     };
-    // If there is something to decode, only looks for a request, and decodes
-    // ahead if none is there. If not, sleeps until a request comes.
+    // If the stream can advance, takes a request if there is one, and else
+    // advances. If the stream cannot advance, sleeps until a request comes.
     const bool can_advance = stream_ && stream_->playing() && !starved_;
     if (!can_advance) {
       const auto wake =
@@ -166,15 +167,15 @@ int SessionWorker::Run() {
       starved_ = false;
       done = ipc::ReadCatching([&] {
         const auto request = (*message)->root<schema::Request>();
-        // The epoch is read before the request is served, so that a failure
-        // names its play.
+        // Reads the epoch first, so that a failure of the request names the
+        // play.
         if (request.isPlay()) epoch = request.getPlay().getEpoch();
         return WithinMemory([&] { return Handle(request); });
       });
       if (!done && epoch && stream_) stream_->AbandonPlay();
     } else if (can_advance) {
-      // A shared worker is not killed when one of its hosts goes away, so a
-      // long play must notice by itself.
+      // A shared worker is not killed when one of its hosts closes a session,
+      // so a long play looks for that itself.
       if (closed()) return kExitHostGone;
       auto advanced = WithinMemory([&] { return stream_->Advance(); });
       if (advanced) {
@@ -194,9 +195,9 @@ int SessionWorker::Run() {
   }
 }
 
-// The host then replays the session in a new worker, which may get the device
-// again, or may not have the backend's failure. The message is needed, since
-// the exit code alone proves nothing: any library may call exit() with it.
+// After this report, the host replays the session in a new worker, which may
+// get the device again, or in which the backend may not fail. The exit code
+// alone would prove nothing, since any library may call exit() with it.
 int SessionWorker::ReportBackendFailure(const ipc::Error& failure) {
   const bool lost = failure.code == ipc::Code::kBackendLost;
   capnp::MallocMessageBuilder message;
@@ -258,6 +259,7 @@ ipc::Expected<void> SessionWorker::AttachPool() {
                              pool.getSlotCount() * pool.getSlotBytes()));
   auto mapped = std::make_shared<MappedPool>(
       std::move(memory), pool.getSlotCount(), pool.getSlotBytes());
+  // The stream's pointer refers to the pool and owns the whole MappedPool.
   decode::SlotPool* const slots = &mapped->pool;
   stream_->AttachPool({std::move(mapped), slots});
   return host_replies_.Send(kSmallReplyWords, [](schema::Reply::Builder reply) {

@@ -26,23 +26,24 @@ namespace bulkhead::worker::session {
 // Runs under the stage 2 lock-down, in a process of its own. If the backend has
 // worker_scope = "backend", the session runs on one thread of a process that
 // serves several sessions (shared_worker.h); it therefore uses no global state.
-// Each session has one thread of ours, and a second one if pictures are
+// Bulkhead runs one thread for each session, and a second one if pictures are
 // converted while the next is decoded (picture_publisher.h). The backend may
-// start more. The host is trusted. The media is hostile and may take over this
-// process; the sandbox and the host's validation of every reply contain the
-// damage.
+// start more threads. The host is trusted. The media is hostile and may take
+// over this process; the sandbox and the host's validation of every reply
+// contain the damage.
 class SessionWorker {
  public:
-  // Sends hello on `socket`, waits for the session's memory and media, and maps
-  // the memory. Borrows `socket`, which must outlive the session. The thread
-  // that serves the session must call Attach, Run() and the destructor, since
-  // the host watches for the end of that thread (ipc/robust_word.h).
+  // Sends `hello` on `socket`, waits until the host sends the session's memory
+  // and media, and maps the memory. Borrows `socket`, which must outlive the
+  // session. One thread must call Attach(), Run() and the destructor, since the
+  // host watches for the end of the thread that serves the session
+  // (ipc/robust_word.h).
   static ipc::Expected<std::unique_ptr<SessionWorker>> Attach(
       const bulkhead_backend& backend, int socket);
 
   // Serves requests until the host closes the session or the session cannot go
-  // on. Returns the exit code for the process. If closed() is false afterwards,
-  // the caller must end the process, since the host waits for that.
+  // on. Returns the exit code for the process. The caller must end the process
+  // if closed() is false then, since the host waits for the end of the process.
   int Run();
   // Returns whether the host has closed the session.
   bool closed() const { return host_->closed.load() != 0; }
@@ -53,8 +54,8 @@ class SessionWorker {
                 std::optional<ipc::MappedRegion> window,
                 std::vector<ipc::UniqueFd> descriptors);
 
-  // Reports to the host that the device is lost or that the backend failed.
-  // Returns the exit code that stands for the same failure.
+  // Sends the host a CrashNote: the device is lost, or the backend failed.
+  // Returns the exit code for this failure.
   int ReportBackendFailure(const ipc::Error& failure);
   ipc::Expected<void> Handle(ipc::schema::Request::Reader request);
   ipc::Expected<void> Open(ipc::schema::Open::Reader open);
@@ -65,7 +66,7 @@ class SessionWorker {
   const int socket_;
   ipc::MappedRegion requests_;
   ipc::MappedRegion replies_;
-  std::vector<ipc::UniqueFd> descriptors_;  // the media, perhaps an eventfd
+  std::vector<ipc::UniqueFd> descriptors_;  // the media; an eventfd if any
   ipc::RegionHeader* const own_;            // in replies_
   const ipc::RegionHeader* const host_;     // in requests_
   ipc::RingReader reader_;
@@ -73,11 +74,11 @@ class SessionWorker {
   ipc::Waiter waiter_;
 
   HostReplies host_replies_;
-  std::optional<ServedBytes> served_;  // empty if the media has a descriptor
+  std::optional<ServedBytes> served_;  // set if the media has no descriptor
   decode::BufferProvider buffers_;
   std::unique_ptr<Stream> stream_;  // null until the host has opened a stream
-  // True if the stream cannot advance before the next request, which may grant
-  // a slot.
+  // True if the stream needs another slot, so that it cannot advance before the
+  // next request, which may be a grant.
   bool starved_ = false;
 };
 

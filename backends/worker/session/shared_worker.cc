@@ -37,8 +37,8 @@ void Serve(const bulkhead_backend& backend, int session_socket) {
   const ipc::UniqueFd socket(session_socket);
   auto session = SessionWorker::Attach(backend, socket.get());
   if (!session) {
-    // A host that has disconnected needs no answer. A host that is still
-    // connected waits for the end of the process.
+    // A host that is still connected waits for the end of the process. A host
+    // that has disconnected does not.
     if (!IsClosedByPeer(socket.get())) ::_exit(kExitSession);
     return;
   }
@@ -46,8 +46,8 @@ void Serve(const bulkhead_backend& backend, int session_socket) {
   if (!(*session)->closed()) ::_exit(code);
 }
 
-// Sends the hello of a session that gets no thread. The host, which is trusted,
-// has room for a first message.
+// Sends the `hello` of a session that gets no thread. Does not wait: the socket
+// always has room for a first message.
 void Refuse(int socket, const std::string& reason) {
   capnp::MallocMessageBuilder message;
   auto hello = message.initRoot<ipc::schema::Hello>();

@@ -20,8 +20,10 @@ namespace bulkhead::worker::session {
 // When the host closes a session, only the thread of that session ends. Any
 // other end of a session (a lost device, memory that cannot be mapped, a crash)
 // ends the process with all its sessions. Their hosts then replay each session
-// in a process of its own. Returns the exit code when bulkheadd has closed
-// `socket` or a request is not valid.
+// in a process of its own.
+//
+// Returns when bulkheadd has closed `socket` (0) or a message on it is invalid
+// (another exit code). The caller then ends the process with the exit code.
 int RunSharedWorker(const bulkhead_backend& backend, int socket);
 
 }  // namespace bulkhead::worker::session

@@ -27,19 +27,20 @@ struct StreamContext {
 // request creates the stream. The functions below serve the requests that
 // follow (ipc/schema/session.capnp), and reply through the context. A play is
 // the work of one `play` request: to publish frames or samples from one
-// position on. Its epoch is its number; replies carry it.
+// position on. Each play has a number, its epoch, which its replies carry.
 //
 // The session worker reports a returned error to the host, which may then send
-// further requests. The errors kBackendLost and kBackendUnavailable end the
-// process instead, since a new worker may get the device back, or not have the
-// backend's failure. Used by the session's thread only.
+// further requests. Two errors end the process instead, since a new worker may
+// not have them: kBackendLost (the device is lost) and kBackendUnavailable (the
+// backend failed). Used by the session's thread only.
 class Stream {
  public:
   virtual ~Stream() = default;
 
-  // Reads all packets and replies with the index of frames.
+  // Reads all packets and replies with the index of frames. Fails for audio.
   virtual ipc::Expected<void> Scan() = 0;
-  // Sets the slots that decoded data goes into. The host has granted none yet.
+  // Sets the pool of slots for decoded data. The host has granted none of the
+  // slots yet.
   virtual void AttachPool(std::shared_ptr<decode::SlotPool> pool) = 0;
   // Takes a slot that the host grants for output. `generation` is the number of
   // this grant among all grants of the slot.
@@ -50,8 +51,8 @@ class Stream {
   // Returns whether Advance() has anything to do.
   virtual bool playing() const = 0;
   // Makes one step of the play: publishes or skips some output, or ends the
-  // play. Returns false if the play cannot go on before the next request, which
-  // may grant a slot.
+  // play. Returns false if the stream needs another slot, so that the play
+  // cannot go on before the next request, which may grant one.
   virtual ipc::Expected<bool> Advance() = 0;
   // Ends the play after an error. Returns the epoch of that play.
   virtual uint32_t AbandonPlay() = 0;

@@ -59,9 +59,9 @@ bool UnseenFrames::fill_a_message() const {
 ipc::Expected<void> UnseenFrames::Send(uint32_t epoch,
                                        const decode::PictureReader& reader) {
   for (size_t sent = 0; sent < unseen_.size();) {
-    // One message has one text. libavformat's text is only about the place
-    // where it stopped reading. So the loss with the sign kStopped, which comes
-    // last, is sent in a message of its own.
+    // A message has only one text. A loss with the sign kStopped comes last and
+    // has a text of its own, from libavformat, which stopped reading. So it
+    // gets a message of its own.
     const bool stopped = unseen_[sent].frame.sign == ipc::DamageSign::kStopped;
     const auto stop =
         std::find_if(unseen_.begin() + static_cast<ptrdiff_t>(sent) + 1,

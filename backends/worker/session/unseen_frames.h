@@ -13,11 +13,11 @@
 
 namespace bulkhead::worker::session {
 
-// Collects the frames that the host gets no picture of, and reports them to the
+// Collects the frames of which the host gets no picture, and sends them to the
 // host: lost frames, and skipped frames, which lie before the first frame that
-// a play (stream.h) asks for. Notes (ipc/damage_sign.h) travel in the same
-// list. The host counts frames by their order, so the unseen frames must be
-// sent before the next picture. Used by the session's thread.
+// a play (stream.h) asks for. Notes (ipc/damage_sign.h) are sent in the same
+// list. The host counts frames by their order, so Send() must come before the
+// next picture. Used by the session's thread.
 class UnseenFrames {
  public:
   // Borrows `replies`.
@@ -27,12 +27,12 @@ class UnseenFrames {
   void Clear();
   // Adds the losses that `reader` has met since the last call.
   void AddLosses(decode::PictureReader& reader);
-  // Adds the current picture of `reader`, which is not to be shown.
+  // Adds the current picture of `reader` as a skipped frame.
   void AddSkipped(const decode::PictureReader& reader);
   // Returns whether enough frames wait to fill one message.
   bool fill_a_message() const;
-  // Sends and forgets all frames. If reading has stopped, the error is taken
-  // from `reader`.
+  // Sends and forgets all frames. If reading the file has stopped with an
+  // error, also sends the text of the error, which `reader` has.
   ipc::Expected<void> Send(uint32_t epoch, const decode::PictureReader& reader);
 
  private:
@@ -46,7 +46,8 @@ class UnseenFrames {
   std::string complaint_;  // the backend's last sentence about lost frames
 };
 
-// Returns the sign that shows why the current picture of `reader` is damaged.
+// Returns the sign by which the damage of the reader's current picture was
+// found, or kUnknown if the picture is not damaged.
 ipc::DamageSign SignOf(const decode::PictureReader& reader);
 
 }  // namespace bulkhead::worker::session

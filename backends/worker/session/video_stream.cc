@@ -75,8 +75,8 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
                                     // delivery may hold frames of it.
                                     [this] { delivery_.reset(); }));
 
-  // In a replay the host knows the size from the first worker, which decoded
-  // the first frame. Here another frame may come first, which must not set the
+  // In a replay the host knows the size of the first frame from the first
+  // worker. This worker may begin with another frame, which must not set the
   // size.
   if (open.getKnownWidth() > 0) {
     const convert::PictureSize known{open.getKnownWidth(),
@@ -84,8 +84,8 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
     IPC_TRY(converter_->FixSize(known));
     return Describe();
   }
-  // Decodes the first frame, since only that shows its size, which `opened`
-  // states. The picture stays in the reader, and the first play publishes it.
+  // Decodes the first frame to learn its size, which `opened` states. The
+  // picture stays in the reader, and the first play publishes it.
   IPC_ASSIGN_OR_RETURN(const bool decoded, NextPicture());
   if (!decoded) {
     RequireMemory();
@@ -115,7 +115,7 @@ void VideoStream::MakeDelivery() {
 }
 
 ipc::Expected<void> VideoStream::Scan() {
-  // A failure concerns only the play that ends here.
+  // A failure to publish concerns only the play, which ends here.
   (void)publisher_.Settle();
   play_.active = false;
   // Scans with a second demuxer, so that the reader's demuxer keeps its
@@ -176,10 +176,10 @@ ipc::Expected<void> VideoStream::StartPlay(schema::Play::Reader play) {
     return ipc::Fail(ipc::Code::kInternal, "video has no samples");
   }
   unseen_.Clear();
-  // Each seek clears the buffers, as in a new process, so that a damaged
-  // picture looks the same wherever the play began. No seek is needed if the
-  // stream is still at its beginning, and the play starts there or at the
-  // keyframe that is the first picture.
+  // No seek is needed if the stream is still at its beginning, and the play
+  // starts there or at the keyframe that is the first picture. Each seek clears
+  // the buffers, as in a new process, so that a damaged picture looks the same
+  // wherever the play began.
   std::optional<int64_t> entry;  // empty: the play starts at the beginning
   if (start.isKeyframe()) entry = start.getKeyframe();
   if (start.isPacket()) entry = start.getPacket().getTimestamp();
@@ -244,7 +244,7 @@ ipc::Expected<bool> VideoStream::PlayOn() {
     });
   }
   const decode::DecodedFrame& frame = reader_->picture();
-  // A picture without a timestamp cannot lie before the wanted position.
+  // A picture without a timestamp is never skipped.
   if (frame->pts == BULKHEAD_NO_TIMESTAMP || frame->pts >= play_.skip_before) {
     return Show();
   }
@@ -277,9 +277,9 @@ ipc::Expected<bool> VideoStream::Show() {
   }
   reader_->Pass();
   --play_.frames_left;
-  // A picture that the decoder wrote into the slot needs no conversion, so it
-  // is published here. So is the first picture of a play, by which the host
-  // knows that the worker has come to that play.
+  // Two kinds of pictures are published on this thread: a picture that the
+  // decoder wrote into the slot itself, which needs no conversion, and the
+  // first picture of a play, which shows the host that the play has begun.
   const bool beside =
       play_.overlaps && play_.has_shown && !placed->frame.empty();
   play_.has_shown = true;

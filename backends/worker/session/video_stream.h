@@ -40,7 +40,7 @@ class VideoStream : public Stream {
   struct Play {
     uint32_t epoch = 0;
     bool active = false;
-    int64_t skip_before = 0;   // the timestamp of the first frame to show
+    int64_t skip_before = 0;   // frames with a lower timestamp are skipped
     uint64_t frames_left = 0;  // frames to show
     bool overlaps = false;     // the host allows publishing beside decoding
     bool has_shown = false;    // this play has shown a picture
@@ -48,7 +48,7 @@ class VideoStream : public Stream {
 
   VideoStream(const StreamContext& context, ipc::schema::Open::Reader open);
 
-  // Returns `result`. If it is an error, adds how far the decoder got.
+  // Returns `result`. Adds to the message of an error how far decoding got.
   template <typename T>
   ipc::Expected<T> Located(ipc::Expected<T> result) const;
   // Opens the demuxer and the decoder, finds the size of the first picture,
@@ -68,16 +68,17 @@ class VideoStream : public Stream {
   // Sends the unseen frames, then publishes the reader's picture, or begins to
   // publish it. Returns false if no slot is free.
   ipc::Expected<bool> Show();
-  // Sends the reply that ends a play. Returns true.
+  // Sends a reply that `fill` fills in. Returns true.
   ipc::Expected<bool> Answer(
       const std::function<void(ipc::schema::Reply::Builder)>& fill);
-  // Handles a picture that got no slot. If the picture is larger than a slot,
-  // asks the host for larger slots. If the decoder still refers to a granted
-  // slot of native pictures, asks for another slot, once for each grant,
-  // because the host believes that the granted slot is free. Returns false.
+  // Handles a picture that got no slot. Returns false.
+  // - If the picture is larger than a slot, asks the host for larger slots.
+  // - If the decoder still uses a granted slot (native pictures), the slot is
+  //   not free, as the host believes. Asks for another slot, at most once
+  //   until the next grant.
   ipc::Expected<bool> Stall();
-  // Asks the host for larger slots, once until it attaches a pool or starts a
-  // play.
+  // Asks the host for larger slots. Does nothing if it has asked already since
+  // the last AttachPool() or StartPlay().
   ipc::Expected<void> AskForPool();
 
   const StreamContext context_;

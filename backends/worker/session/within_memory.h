@@ -10,9 +10,9 @@
 
 namespace bulkhead::worker::session {
 
-// Returns the result of `step`, or kResourceExhausted if the step ran out of
-// memory. The memory limit (RLIMIT_DATA) makes allocations fail; the session
-// survives that, and the host learns which limit to raise.
+// Returns the result of `step`, or kResourceExhausted if `step` throws
+// std::bad_alloc: at the worker's memory limit (RLIMIT_DATA) allocations fail.
+// So the session survives, and the host learns which limit to raise.
 template <typename Step>
 auto WithinMemory(const Step& step) -> decltype(step()) {
   try {
@@ -24,9 +24,9 @@ auto WithinMemory(const Step& step) -> decltype(step()) {
   }
 }
 
-// Throws std::bad_alloc if memory has run out. Called after a step that failed
-// with another reason, since some decoders report "invalid data" when an
-// allocation fails.
+// Throws std::bad_alloc if not even 1 MiB of memory is left. Call it when a
+// decoder has failed for another reason, since some decoders report "invalid
+// data" when an allocation fails.
 inline void RequireMemory() {
   constexpr size_t kPieceOfADecoder = size_t{1} << 20;
   // volatile, since a compiler may leave out an allocation that nobody uses.

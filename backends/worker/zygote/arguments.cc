@@ -26,9 +26,9 @@ uint64_t AddressOf(const void* object) {
 ipc::Expected<void> HideArguments() {
   const uint64_t stack = AddressOf(environ);
   const uint64_t heap = AddressOf(sbrk(0));
-  // The kernel takes all values or none. Only the arguments and the environment
-  // matter here. brk() goes by the start of the heap; the other values are
-  // shown to debuggers only.
+  // The kernel takes all values at once. Only the empty ranges of the
+  // arguments and the environment matter here. brk() uses the start of the
+  // heap; all other values are only shown to debuggers.
   prctl_mm_map map = {};
   map.start_code = AddressOf(&__executable_start);
   map.end_code = AddressOf(&etext);

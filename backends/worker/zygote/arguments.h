@@ -5,11 +5,11 @@
 
 namespace bulkhead::worker::zygote {
 
-// Makes the arguments and the environment of this process empty, as
-// /proc/PID/cmdline and /proc/PID/environ show them. The kernel reads both
-// files from the memory of the process each time, and shows the arguments to
-// everybody. Otherwise a hostile session could write decoded data to that
-// memory, for others to read. The name of the process (/proc/PID/comm) stays.
+// Makes /proc/PID/cmdline and /proc/PID/environ of this process empty. This
+// closes a covert channel: each time somebody reads them, the kernel copies the
+// arguments and the environment from the memory of the process, and everybody
+// may read the arguments. A hostile session could write decoded data to that
+// memory. The name of the process (/proc/PID/comm) stays.
 //
 // Call this function before vendor code is loaded. Clones of the process
 // inherit it.

@@ -7,10 +7,9 @@
 
 namespace bulkhead::worker::zygote {
 
-// Forks the zygote, but makes the new process a sibling (CLONE_PARENT): its
-// parent is the zygote's parent, the reaper. The reaper therefore learns from
-// the kernel how the new process ended, and vendor code in the zygote cannot
-// forge that.
+// Forks the zygote, but makes the new process its sibling (CLONE_PARENT): the
+// parent of both is the reaper. The reaper therefore learns from the kernel how
+// the new process ended, which vendor code in the zygote cannot forge.
 //
 // Must be created before the lock-down and before vendor code runs. The process
 // that calls Clone() must have a single thread. No pthread_atfork handler runs.
@@ -19,6 +18,7 @@ class SiblingCloner {
   static ipc::Expected<SiblingCloner> Create();
 
   // Returns 0 in the new process, and the pid of the new process in the caller.
+  // Fails with kResourceExhausted if the kernel refuses a process.
   ipc::Expected<pid_t> Clone() const;
 
  private:

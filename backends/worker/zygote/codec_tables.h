@@ -5,10 +5,10 @@
 
 namespace bulkhead::worker::zygote {
 
-// Makes libavcodec compute the tables of common codecs ahead of time.
-// libavcodec computes them when a process first opens a decoder. Tables that
-// the zygote has computed are shared by its clones; otherwise each clone would
-// spend milliseconds and a megabyte of its own (H.264: 2 to 4 ms, 1.1 MB).
+// Makes libavcodec compute the static tables of common codecs in the zygote, so
+// that its clones share them. libavcodec computes them when a process first
+// opens a decoder of the codec, which would cost each clone time and memory
+// (H.264: 2 to 4 ms, 1.1 MB).
 //
 //     CodecTables tables;
 //     while (idle() && tables.PrepareNext()) {}
@@ -16,8 +16,8 @@ namespace bulkhead::worker::zygote {
 // Opens decoders without any media and closes them again. Used by one thread.
 class CodecTables {
  public:
-  // Prepares the tables of one more codec, within 5 ms. Returns false if there
-  // is none left.
+  // Computes the tables of one more codec, in at most 5 ms. Returns false if no
+  // codec is left.
   bool PrepareNext();
 
  private:

@@ -110,8 +110,8 @@ struct Walk {
   bool in_handler = true;
 };
 
-// Records one stack frame. The frames of the handler itself come first and are
-// skipped: the unwinder marks the frame that the signal interrupted.
+// Records one stack frame. Skips the frames of the handler itself, which come
+// first: the unwinder marks the frame that the signal interrupted.
 _Unwind_Reason_Code VisitFrame(_Unwind_Context* context, void* argument) {
   Walk& walk = *static_cast<Walk*>(argument);
   int before_instruction = 0;

@@ -18,21 +18,23 @@ namespace bulkhead::worker::zygote {
 // fault inside the handler ends it at once. No note is sent
 //   - for SIGABRT, since stage 2 permits no handler for it;
 //   - by a thread that has exhausted its stack, except for the thread that
-//     installed the handlers: only that thread has a second stack;
-//   - for a signal that another process sent; the process then reports SIGSEGV.
+//     installed the handlers: only that thread has a stack for handlers
+//     (sigaltstack);
+//   - for a signal that was sent, as by kill(), and not raised by a fault; the
+//     exit code is then always the one for SIGSEGV.
 //
-// Call these functions while the process has a single thread. The memory that
-// the handler needs is allocated here and never freed. A clone of the zygote
-// inherits the zygote's handlers, so it calls the function for its own kind of
-// process, with its own socket. A session does so before stage 2, which forbids
-// changes of handlers. bulkheadd checks that a session has the handlers
-// (thread_status.h).
+// Call these functions while the process has a single thread. They allocate the
+// memory that the handler needs, and never free it. A clone of the zygote
+// inherits the zygote's handlers and replaces them: it calls the function for
+// its own kind of process, with its own socket. A session does so before stage
+// 2, which forbids changes of handlers. bulkheadd checks that a session has the
+// handlers (thread_status.h).
 
-// Sends notes to bulkheadd, each as a ZygoteEvent.
+// For the zygote. Sends the note to bulkheadd as a ZygoteEvent.
 void SendCrashNotesOfZygote(int socket);
-// Sends notes to bulkheadd, each as a DeviceList.
+// For the probe (probe.h). Sends the note to bulkheadd as a DeviceList.
 void SendCrashNotesOfProbe(int socket);
-// Sends notes to the host of a session.
+// For a session's worker. Sends the note to the host as a CrashNote.
 void SendCrashNotesOfSession(int socket);
 
 }  // namespace bulkhead::worker::zygote

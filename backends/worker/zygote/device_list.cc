@@ -39,14 +39,16 @@ DeclaredStreams Copy(const bulkhead_capability& capability) {
   return streams;
 }
 
+// Returns whether both are equal except for codecs and profiles.
 bool AreAlike(const DeclaredStreams& a, const DeclaredStreams& b) {
   return a.kind == b.kind && a.formats == b.formats &&
          a.max_width == b.max_width && a.max_height == b.max_height;
 }
 
-// Merges entries that differ only in the member `differs` (their lists `same`
-// are equal). The merged entry has the texts of all lists `differs`. An empty
-// list means "all", so it is not merged with a list of names.
+// Merges entries that differ only in one of two lists, codecs and profiles:
+// `same` is the list that must be equal, `differs` the list that may differ.
+// The merged entry has the texts of all lists `differs`. An empty list means
+// "all", so it is not merged with a list of names.
 std::vector<DeclaredStreams> Merge(
     std::vector<DeclaredStreams> all,
     std::vector<std::string> DeclaredStreams::*same,
@@ -78,6 +80,7 @@ EmittedDevice CopyDevice(const bulkhead_device& device) {
                      .streams = {},
                      .max_sessions = taken.max_sessions,
                      .outputs = taken.outputs};
+  // The elements have the size that the backend was built with.
   const auto* at = reinterpret_cast<const char*>(taken.capabilities);
   for (size_t i = 0; i < taken.capability_count; ++i) {
     copy.streams.push_back(Copy(

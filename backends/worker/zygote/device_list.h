@@ -10,9 +10,10 @@
 
 namespace bulkhead::worker::zygote {
 
-// A group of capabilities of a device. Capabilities that differ only in codec
-// or profile become one group. This keeps the list of devices within a control
-// message of 64 KiB, although a device of libavcodec has hundreds of codecs.
+// A group of capabilities (bulkhead_capability) of a device. Capabilities that
+// differ only in codec or only in profile become one group, so that the list of
+// devices fits in a control message of 64 KiB: a device of libavcodec has
+// hundreds of codecs.
 struct DeclaredStreams {
   uint32_t kind = BULKHEAD_STREAM_VIDEO;
   std::vector<std::string> codecs;
@@ -24,7 +25,8 @@ struct DeclaredStreams {
   bool operator==(const DeclaredStreams&) const = default;
 };
 
-// A copy of a device that the backend emitted, with its capabilities in groups.
+// A copy of a device that the backend emitted from enumerate_devices(), with
+// its capabilities in groups.
 struct EmittedDevice {
   std::string name;
   std::string description;
@@ -34,9 +36,9 @@ struct EmittedDevice {
 };
 
 EmittedDevice CopyDevice(const bulkhead_device& device);
-// Writes `device` to its place `out` in the message. `before` is the previous
-// device of the list, or null for the first. If both decode the same streams,
-// writes Capabilities.asBefore instead of the streams.
+// Writes `device` to `out`, its element of the message's list. `before` is the
+// previous device of the list, or null for the first. If both decode the same
+// streams, sets Capabilities.asBefore and leaves the streams out.
 void Write(const EmittedDevice& device, const EmittedDevice* before,
            ipc::schema::Device::Builder out);
 

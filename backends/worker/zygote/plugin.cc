@@ -39,7 +39,8 @@ ipc::Expected<std::string> LoadablePath(const std::string& path, int object) {
   struct stat visible = {};
   struct stat opened = {};
   if (::stat(path.c_str(), &visible) != 0) {
-    // The path below leads to the descriptor, so it needs no directory.
+    // This process may not enter a directory of `path`. The path below leads to
+    // the open file without any of these directories.
     if (errno == EACCES) return "/proc/self/fd/" + std::to_string(object);
     return ipc::FailErrno(ipc::Code::kBackendUnavailable,
                           "the shared object " + path + " cannot be examined",
@@ -80,9 +81,9 @@ std::string NameOf(Elf64_Half number) {
   return "the machine " + std::to_string(number) + " of ELF";
 }
 
-// Returns that an object was built for another machine, which the dynamic
-// linker reports as a missing file. Returns an empty text if the object is for
-// this machine or is no ELF file.
+// Returns a sentence if the object was built for another machine, which the
+// dynamic linker would report as a missing file. Returns an empty text if the
+// object is for this machine or is no ELF file.
 std::string ForeignTo(int object) {
   Elf64_Ehdr header = {};
   if (::pread(object, &header, sizeof(header), 0) !=

@@ -69,10 +69,10 @@ int SendFailed(const ipc::Error& error) {
 }
 
 // Closes the descriptors that a worker has inherited from the zygote, except
-// its own socket and the devices that the plugin has opened: a session could
-// not open them itself.
+// its own socket, and granted devices that the plugin has opened, since a
+// session cannot open devices.
 void CloseInherited(const Lockdown& lockdown, int socket) {
-  if (!lockdown.has_devices()) {  // closes all below and all above the socket
+  if (!lockdown.has_devices()) {  // Closes all below, then all above `socket`.
     if (socket >= 0) {
       ::syscall(SYS_close_range, ipc::kZygoteControlFd, socket - 1, 0U);
     }
@@ -98,8 +98,8 @@ bool Limit(__rlimit_resource resource, uint64_t bytes) {
   return ::setrlimit(resource, &limit) == 0;
 }
 
-// Writes why the clone ends to stderr, which the crash record keeps. Returns
-// the exit code.
+// Writes the reason why the clone ends to stderr, which the crash record keeps.
+// Returns the clone's exit code.
 int FailLockdown(const std::string& why) {
   const std::string line = "stage 2 of the sandbox: " + why + "\n";
   (void)!::write(STDERR_FILENO, line.data(), line.size());
@@ -120,15 +120,15 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
     SendCrashNotesOfProbe(socket);
     return RunProbe(backend, socket);
   }
-  // Limits what libraries allocate, so that a decompression bomb ends in a
-  // failed allocation. Stage 2 forbids setrlimit, so this comes before it.
+  // Limits the memory before stage 2, which forbids setrlimit(). At the limit
+  // an allocation fails, which also stops a decompression bomb.
   if (!Limit(RLIMIT_DATA, kind.getDataBytes()) ||
       !Limit(RLIMIT_AS, kind.getAddressBytes())) {
     return FailLockdown("cannot limit its memory");
   }
   if (socket < 0) socket = ipc::kWorkerSocketFd;
-  // Replaces the handlers inherited from the zygote, which use its socket; that
-  // socket is closed by now. After stage 2 they could not be replaced.
+  // Replaces the zygote's handlers, which use the zygote's socket, before stage
+  // 2 forbids new handlers.
   SendCrashNotesOfSession(socket);
   const auto tasks =
       kind.getReserve() ? Lockdown::Tasks::kAll : Lockdown::Tasks::kLeaveSome;
@@ -145,7 +145,8 @@ int RunWorker(const bulkhead_backend& backend, const Lockdown& lockdown,
 int RunZygote() {
   // libav's problems reach the host as errors, so its log is not needed.
   ::av_log_set_level(AV_LOG_QUIET);
-  // Both before the lock-down, which does not allow the prctl that they need.
+  // The cloner and HideArguments() need calls of prctl() that the lock-down
+  // forbids.
   auto cloner = SiblingCloner::Create();
   if (!cloner) return SendFailed(cloner.error());
   if (auto hidden = HideArguments(); !hidden) return SendFailed(hidden.error());
@@ -167,9 +168,9 @@ int RunZygote() {
 
   CodecTables tables;
   for (;;) {
-    // Prepares tables while there is no request. At first there is time, since
-    // bulkheadd loads the backend's files into memory meanwhile. Later there
-    // may be none: a zygote is stopped while nobody asks for a clone.
+    // Prepares tables while there is no request. There is time after `ready`,
+    // since bulkheadd then loads the backend's files into memory. Later there
+    // may be none: bulkheadd stops a zygote (SIGSTOP) between two requests.
     while (!IsReadable(ipc::kZygoteControlFd) && tables.PrepareNext()) {
     }
     auto received = ipc::ReceiveMessage(ipc::kZygoteControlFd, 1,

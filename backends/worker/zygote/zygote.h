@@ -8,9 +8,9 @@ namespace bulkhead::worker::zygote {
 // worker for each request until bulkheadd closes the control socket. The zygote
 // never receives media.
 //
-// Expects its descriptors at the numbers of ipc/descriptors.h. Returns the exit
-// code of the process. Each clone also returns from this function, after its
-// work is done, with its own exit code.
+// The process must have the zygote's descriptors of ipc/descriptors.h. Returns
+// the exit code of the process. A clone also returns from this function, when
+// its work is done, with its own exit code.
 int RunZygote();
 
 }  // namespace bulkhead::worker::zygote

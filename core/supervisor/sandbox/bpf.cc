@@ -48,11 +48,12 @@ void AppendHalf(Code& code, size_t offset, uint32_t mask, uint32_t value) {
 }
 
 // The action of an upper filter for a call that the filter below decides on.
-// SECCOMP_RET_TRACE is weaker than a notification, so the filter below wins if
-// it notifies. If it does not, the call fails with ENOSYS, since nobody traces
-// a backend.
+// The kernel prefers a notification to SECCOMP_RET_TRACE, so the filter below
+// wins if it notifies. If it does not, the call fails with ENOSYS, since nobody
+// traces a backend.
 constexpr uint32_t kLeftToFilterBelow = SECCOMP_RET_TRACE;
 
+// Returns the action (SECCOMP_RET_*) for a call on which `rule` decides.
 uint32_t ActionOf(const Rule& rule, Forbidden forbidden) {
   if (rule.asks && forbidden == Forbidden::kNotify) {
     return SECCOMP_RET_USER_NOTIF;
@@ -62,6 +63,8 @@ uint32_t ActionOf(const Rule& rule, Forbidden forbidden) {
              : SECCOMP_RET_ERRNO | static_cast<uint32_t>(rule.error);
 }
 
+// Returns code that ends with `action` if all conditions of the rule hold. If
+// one fails, the code jumps to its own end, where the next rule follows.
 Code CompileRule(const Rule& rule, uint32_t action) {
   Code code;
   for (const Condition& condition : rule.when) {
@@ -75,7 +78,7 @@ Code CompileRule(const Rule& rule, uint32_t action) {
   }
   code.push_back(Return(action));
   for (size_t i = 0; i < code.size(); ++i) {
-    // A failed comparison jumps past this rule, to the next one.
+    // Fills in the distance from a comparison to the end of this rule.
     if (BPF_CLASS(code[i].code) == BPF_JMP && code[i].jf == kToNextRule) {
       code[i].jf = static_cast<uint8_t>(code.size() - i - 1);
     }
@@ -90,6 +93,8 @@ struct Decision {
 
 using Decisions = std::map<int, std::vector<Decision>>;
 
+// Returns code that checks the number of the call, since Bisect() may come here
+// with another number, and then tries the decisions in their order.
 Code CompileCall(int syscall, const std::vector<Decision>& decisions,
                  uint32_t forbidden) {
   Code code = {Jump(BPF_JEQ, static_cast<uint32_t>(syscall), 1, 0),
@@ -114,8 +119,9 @@ Code Bisect(std::span<const Call> calls, uint32_t forbidden) {
   if (calls.size() == 1) return calls.front().code;
   const size_t half = calls.size() / 2;
   const Code below = Bisect(calls.first(half), forbidden);
-  // Two instructions, because a conditional jump reaches only 255 instructions
-  // and an unconditional one reaches all.
+  // A lower number goes on with `below`, any other one jumps past it. This
+  // takes two instructions, since a conditional jump reaches only 255
+  // instructions.
   Code code = {
       Jump(BPF_JGE, static_cast<uint32_t>(calls[half].syscall), 0, 1),
       Statement(BPF_JMP | BPF_JA, static_cast<uint32_t>(below.size()))};
@@ -164,11 +170,11 @@ std::vector<sock_filter> CompileFilterAbove(const Table& table,
         {&rule, ActionOf(rule, Forbidden::kKill)});
   }
   for (const Rule& rule : below) {
-    // These rules come after all rules of `table`, so they are reached only by
-    // calls that `table` forbids. If `below` allows or answers such a call, it
-    // sends no notification, so this filter has to end the process. The action
-    // is not SECCOMP_RET_KILL_PROCESS: the kernel would log the call and its
-    // address for everybody who may read the log.
+    // These rules come after all rules of `table`, so only calls that `table`
+    // forbids reach them. The filter below allows or answers such a call and
+    // sends no notification, so this filter has to end the process. It does so
+    // by SIGSYS and not by SECCOMP_RET_KILL_PROCESS, for which the kernel would
+    // log the call and its address for everybody who may read the log.
     decisions[rule.syscall].push_back({&rule, SECCOMP_RET_TRAP});
   }
   return Compile(decisions, kLeftToFilterBelow);

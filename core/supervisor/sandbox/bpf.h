@@ -31,34 +31,33 @@ enum class Forbidden {
   kKill,
   // The calling thread waits in the kernel, which notifies bulkheadd through
   // the filter's listener descriptor; bulkheadd kills the process
-  // (seccomp_listener.h). A call with Rule::asks waits in the same way, until
-  // bulkheadd has decided. Once nobody has the listener open, both kinds of
-  // calls fail with ENOSYS.
+  // (seccomp_listener.h). A permitted call with Rule::asks waits in the same
+  // way, until bulkheadd has decided. After the listener is closed, forbidden
+  // calls and calls with Rule::asks fail with ENOSYS.
   kNotify,
 };
 
 // Compiles the filter for `table`.
 std::vector<sock_filter> CompileFilter(const Table& table, Forbidden forbidden);
 
-// Compiles a second filter, for a process that already has the filter
-// CompileFilter(below, kNotify). Only one filter of a process can have a
-// listener, and that is the filter below. There are two kinds of forbidden
-// calls:
-// - forbidden by both filters: left to the filter below, so that bulkheadd
+// Compiles a second, stricter filter, for a process that already has the first
+// filter CompileFilter(below, kNotify). Only one filter of a process can have a
+// listener, and the first one has it. A call that `table` forbids:
+// - if `below` forbids it too: the first filter notifies bulkheadd, which
 //   learns which call it was;
-// - forbidden by this filter alone: ends the process by SIGSYS, which the
-//   process must not handle. Nobody learns which call it was, and the kernel
-//   logs nothing.
+// - if `below` allows or answers it: SIGSYS ends the process, which must have
+//   no handler for SIGSYS. Nobody learns which call it was, and the kernel logs
+//   nothing.
 std::vector<sock_filter> CompileFilterAbove(const Table& table,
                                             const Table& below);
 
 // Compiles the filter of stage 2, for a process whose stage 1 was compiled with
-// `forbidden`.
+// `forbidden`. It is a filter of CompileFilterAbove() if stage 1 notifies.
 std::vector<sock_filter> SessionFilter(Forbidden forbidden,
                                        const GrantedCalls& granted = {});
 
-// Returns the bytes of `filter` as a Lockdown message contains them. The span
-// is valid as long as `filter` is unchanged.
+// Returns the bytes of `filter` as a schema::Lockdown message (lockdown.h)
+// contains them. The span is valid as long as `filter` is unchanged.
 std::span<const std::byte> FilterBytes(const std::vector<sock_filter>& filter);
 
 }  // namespace bulkhead::sandbox

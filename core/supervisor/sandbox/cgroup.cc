@@ -168,9 +168,9 @@ CgroupParent FindCgroupParent(const std::string& named,
           "a directory of cgroup version 2";
       return parent;
     }
+    // Only in a directory that the operator has named: elsewhere, switching on
+    // controllers could take limits away from other processes.
     EnableControllers(directory);
-    // Only a named directory is written to: in another one, this could take
-    // limits away from other processes.
     LookAtControllers(directory, parent);
     parent.directory = directory;
     return parent;
@@ -181,7 +181,8 @@ CgroupParent FindCgroupParent(const std::string& named,
         "cgroup version 2 is not mounted: /proc/self/mountinfo has no cgroup2";
     return parent;
   }
-  // The mount shows the part of the hierarchy below mount->root.
+  // The mount shows only the part of the hierarchy below mount->root, so the
+  // path in the mount is the cgroup's path without mount->root.
   const std::string above = mount->root == "/" ? "" : mount->root;
   if (!own->starts_with(above)) {
     parent.evidence = "this process' cgroup, " + *own +
@@ -251,8 +252,8 @@ Status WriteCgroupLimits(const std::string& directory,
 
 Result<std::unique_ptr<Cgroup>> Cgroup::Create(const CgroupParent& parent,
                                                const Limits& limits) {
-  // Between mkdtemp and the lock another bulkheadd may take the directory for
-  // stale and remove it, so try again.
+  // Several attempts: between mkdtemp() and the lock, another bulkheadd may
+  // take the new directory for a stale one and remove it.
   constexpr int kAttempts = 3;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     std::string directory = parent.directory + "/" + kPrefix + "XXXXXX";
@@ -287,8 +288,8 @@ bool Cgroup::TakeOutOfMemoryKill() {
     return false;
   }
   ++kills_reported_;
-  // `oom` counts how often this cgroup's own limit was hit. If it is 0, the
-  // whole machine was out of memory, and the kernel chose this process.
+  // `oom` counts how often memory ran out at this cgroup's own limit. If it is
+  // 0, the whole machine was out of memory, and the kernel chose this process.
   return Count(directory_, "memory.events", "oom") > 0;
 }
 

@@ -24,18 +24,19 @@ namespace bulkhead::sandbox {
 //   RETURN_IF_ERROR(cgroup->Adopt(pid));  // Before it runs anything.
 //
 // Only backends are moved to other cgroups, never the application or bulkheadd.
-// So only two kinds of directory can be used: one that the operator names, and
-// one that is delegated to this user and whose children have limits already.
-// The second kind can be the cgroup of this process or its parent.
+// So only these directories can be used:
+// - a directory that the operator names;
+// - the cgroup of this process or its parent cgroup, if that is delegated to
+//   this user and its children have limits already.
 //
 // Used by bulkheadd's one thread. A backend sees no cgroup file system in tier
 // full and may not write to it in tier reduced.
 
-// The directory in which the cgroups of backends are made, and the reason if
-// there is none or if it lacks a controller.
+// The directory in which the cgroups of backends are made. If there is no
+// directory or it lacks a controller, `evidence` says why.
 struct CgroupParent {
   std::string directory;                 // Empty if no directory can be used.
-  std::vector<std::string> controllers;  // In force: memory, pids or cpu.
+  std::vector<std::string> controllers;  // In force below: memory, pids, cpu.
   std::string mount;      // Where cgroup version 2 is mounted, or empty.
   bool writable = false;  // This user can make directories in `mount`.
   // For operators: why there is no directory, or why `controllers` lacks some.
@@ -65,32 +66,33 @@ Status WriteCgroupLimits(const std::string& directory,
 // processes that are left in the cgroup, and removes the cgroup if they have
 // ended. It does not wait for them, because a driver may hold a process in the
 // kernel for any time. An owner that can wait calls Remove() until it returns
-// true (core/supervisor/backend/ending_reapers.h). Otherwise the next bulkheadd
-// removes the cgroup, once the lock shows that the owner is dead.
+// true (core/supervisor/backend/ending_reapers.h). If nobody does, the next
+// bulkheadd removes the cgroup. It recognises a dead owner by the flock() on
+// the directory, which the kernel releases when the owner dies.
 class Cgroup {
  public:
   // Makes a cgroup. Fails with kSandboxUnavailable if the directory cannot be
   // made or a limit is refused.
   static Result<std::unique_ptr<Cgroup>> Create(const CgroupParent& parent,
                                                 const Limits& limits);
-  // Adopts an existing directory, which `lock` locks.
+  // Takes over an existing cgroup. `lock` is its open directory, with flock().
   Cgroup(std::string directory, ipc::UniqueFd lock)
       : directory_(std::move(directory)), lock_(std::move(lock)) {}
   ~Cgroup() { (void)Remove(); }
   Cgroup(const Cgroup&) = delete;
   Cgroup& operator=(const Cgroup&) = delete;
 
-  // Moves a process into the cgroup. Every process that it starts from then on
-  // is in the cgroup too.
+  // Moves a process into the cgroup. Every process that this process starts
+  // afterwards is in the cgroup too.
   Status Adopt(pid_t pid) const;
   // Kills the processes that are left. Returns true if they have ended and the
   // cgroup is removed. Does not wait.
   bool Remove() const;
-  // Call it once for each process of this cgroup that SIGKILL ended. Returns
-  // whether the kernel killed it because the cgroup was at its memory limit.
-  // The kernel reports only how many processes it killed, so each call that
-  // finds a kill uses it up, also if the whole machine was out of memory
-  // (false).
+  // Returns whether the kernel's OOM killer has ended one more process since
+  // the last call, because this cgroup was at its memory limit. Returns false
+  // if the whole machine was out of memory. Call it once for each process of
+  // the cgroup that SIGKILL ended: the kernel reports only the number of kills
+  // and no pids, so each call uses up one kill.
   bool TakeOutOfMemoryKill();
 
   const std::string& directory() const { return directory_; }

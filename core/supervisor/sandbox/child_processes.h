@@ -16,8 +16,8 @@ struct ChildProcess {
 };
 
 // Returns the living children of `parent`, which must be a child of this
-// process that has not been reaped. Returns none where /proc lacks the list
-// (Linux without CONFIG_PROC_CHILDREN). Each pidfd is certain to belong to a
+// process that has not been reaped. Returns an empty list where /proc does not
+// list children (no CONFIG_PROC_CHILDREN). Each pidfd is certain to belong to a
 // child of `parent`, even if a pid was reused during the call.
 std::vector<ChildProcess> ChildrenOf(pid_t parent);
 

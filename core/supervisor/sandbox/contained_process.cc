@@ -67,6 +67,8 @@ void PreferForOutOfMemoryKill(pid_t pid) {
                       std::to_string(std::min(own + kMore, kMost)));
 }
 
+// Maps kInsideId in the user namespace of `pid` to `outside_id`, or without it
+// to the ids of this process.
 Status MapIds(pid_t pid, std::optional<uint32_t> outside_id) {
   const auto map = [](uint32_t outside) {
     return std::to_string(kInsideId) + " " + std::to_string(outside) + " 1";
@@ -91,7 +93,7 @@ Status TakeIds(uint32_t id, bool drop_groups) {
   return Status();
 }
 
-// Lowers the soft and the hard limit to `value`.
+// Sets the soft and the hard limit to `value`, or to a lower hard limit.
 Status Limit(__rlimit_resource resource, uint64_t value) {
   rlimit limit = {};
   if (getrlimit(resource, &limit) != 0) {
@@ -105,6 +107,7 @@ Status Limit(__rlimit_resource resource, uint64_t value) {
   return Status();
 }
 
+// Sets the limits that hold before exec; that of tasks only if `count_tasks`.
 Status SetLimits(const Limits& limits, bool count_tasks) {
   // With a limit of 0, the kernel still starts the program that core_pattern
   // may name and passes the backend's memory to it. With a limit of 1 it does
@@ -115,8 +118,8 @@ Status SetLimits(const Limits& limits, bool count_tasks) {
   // libgcrypt, which libavformat uses, locks this much before main(). With less
   // it would print a warning into every backend's log.
   RETURN_IF_ERROR(Limit(RLIMIT_MEMLOCK, 64 * 1024));
-  // At the soft limit a backend would be ended by SIGXCPU, which looks as if it
-  // had crashed. At the hard limit it is killed.
+  // Raises the soft limit to the hard one. At the soft limit, SIGXCPU would end
+  // a backend, which looks like a crash; at the hard limit, SIGKILL ends it.
   RETURN_IF_ERROR(Limit(RLIMIT_CPU, RLIM_INFINITY));
   RETURN_IF_ERROR(Limit(RLIMIT_MSGQUEUE, 0));
   RETURN_IF_ERROR(Limit(RLIMIT_NICE, 0));
@@ -152,8 +155,8 @@ Status DropCapabilities() {
   return Status();
 }
 
-// Resets what the child has inherited from bulkheadd: handlers, masks and
-// ignored signals, of which the last two would survive exec.
+// Undoes bulkheadd's signal handlers, ignored signals and signal mask, which
+// the child has inherited. Ignored signals and the mask would survive exec.
 void ResetSignals() {
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   sigset_t none;
@@ -175,6 +178,7 @@ Status RaiseOpenFiles() {
   return Status();
 }
 
+// Finishes the namespaces that the clone has made: ids, root and host name.
 Status EnterNamespaces(const Containment& containment) {
   const std::vector<VisiblePath>& visible = containment.policy.visible;
   // new_root.h explains this order.
@@ -189,6 +193,8 @@ Status EnterNamespaces(const Containment& containment) {
   return Status();
 }
 
+// Restricts this process, the child, as contained_process.h describes. The
+// order matters, since some steps need privileges that later steps give up.
 Status Contain(const Containment& containment, int setup) {
   ResetSignals();
   if (setsid() < 0) return Failed("cannot start a session");
@@ -220,8 +226,8 @@ Status Contain(const Containment& containment, int setup) {
       return Failed("cannot set the parent-death signal");
     }
   }
-  // The parent may have died before the signal was set; then its end of the
-  // socket is closed.
+  // The parent may have died before the parent-death signal was set. Its end of
+  // the socket is closed then.
   char byte;
   if (recv(setup, &byte, 1, MSG_DONTWAIT) == 0) _exit(1);
   return Status();

@@ -23,13 +23,16 @@ namespace bulkhead::sandbox {
 //     signal, which kills it when the caller's thread ends;
 //   - the given cgroup, whose limits hold from the start;
 //   - the working directory /;
-//   - the ids of `outside_id` if given (needs root), else the caller's ids;
+//   - `outside_id` as user and group id if given (needs root), else the
+//     caller's ids, as seen from outside of the sandbox;
 //   - no supplementary groups, if the caller has the privilege to drop them;
-//   - a session of its own, no core dumps, default signal handlers, and all
-//     resource limits except the ones that SetProgramLimits() sets;
+//   - a POSIX session of its own (setsid), no core dumps, and default signal
+//     handlers;
+//   - the policy's resource limits, except those of SetProgramLimits();
 //   - no capability in any set, and no_new_privs.
 //
-// Seccomp and Landlock come last, from the program that `enter` starts.
+// Seccomp and Landlock come last: the program that `enter` starts installs
+// them.
 //
 // `enter` gets the child's end of a socket pair as `setup_fd`. It does one of
 // three things: it replaces the process (execve), which closes `setup_fd`; it
@@ -68,16 +71,16 @@ Result<ContainedProcess> StartContained(
 // before it executes the reaper, and not earlier: a clone of bulkheadd may
 // exceed these limits (with a sanitizer, terabytes of address space).
 //
-// Sets only the soft limit of open files. The reaper sets the hard limit of the
-// backend's other processes and keeps its own higher one. The reason: the
-// kernel counts descriptors in flight for each user id, and compares the count
-// with the limit of the sending process. So a worker that floods its socket
-// with descriptors stops itself from sending, but not the reaper, which may
-// have the same user id.
+// Sets only the soft limit of open files. The reaper lowers the hard limit of
+// the zygote and the workers to it, and keeps the higher hard limit for itself.
+// The reason: the kernel counts descriptors in flight for each user id, and
+// compares the count with the limit of the sending process. So a worker that
+// floods its socket with descriptors can soon send no more, but the reaper,
+// which may have the same user id, still can.
 Status SetProgramLimits(const Limits& limits);
 
-// Returns whether this process has the host name that a sandbox of tier full
-// sets. Containers may refuse to set it. `enter` may call this.
+// Returns whether this process has the host name that StartContained() sets in
+// tier full. A container may refuse to set it. Call it in `enter`.
 bool HasOwnHostName();
 
 // Sends SIGKILL, waits for the end of the process, and reaps it. Has no

@@ -19,9 +19,9 @@ inline Status ErrnoStatus(Code code, std::string what) {
       code, std::move(what) + ": " + std::generic_category().message(error));
 }
 
-// Returns such a Status for a failed step in making a sandbox. If memory,
-// processes or descriptors ran out, the machine may still offer the sandbox, so
-// the code is kResourceExhausted; otherwise it is kSandboxUnavailable.
+// Returns ErrnoStatus() for a failed step in making a sandbox. If memory,
+// processes or descriptors ran out, the code is kResourceExhausted, since a
+// later attempt may succeed. For any other errno it is kSandboxUnavailable.
 inline Status SandboxStepFailed(std::string what) {
   switch (errno) {
     case EAGAIN:

@@ -110,7 +110,8 @@ ExpectedCalls::Decision ExpectedCalls::Decide(const PendingCall& call) {
   }
   if (zygote_ == 0) zygote_ = call.process;
   if (call.number == SYS_seccomp) return DecideFilter(call);
-  // Allows a step of a worker the first time, if it is the expected one.
+  // Allows a worker a step once, if the call is as `expected`. `done` records
+  // the step.
   const auto once = [&](bool& done, bool expected) {
     if (call.process == zygote_ || done || !expected) return Decision::kRefuse;
     done = true;
@@ -124,7 +125,7 @@ ExpectedCalls::Decision ExpectedCalls::Decide(const PendingCall& call) {
     return once(progress.entered_ruleset,
                 progress.made_ruleset && EntersRuleset(call));
   }
-  // The only other call about which stage 1 asks is the clone of a worker.
+  // The only other call with Rule::asks is the clone of a worker.
   if (call.number != SYS_clone || call.process != zygote_ ||
       clones_under_way_ >= expected_clones_) {
     return Decision::kRefuse;
@@ -136,6 +137,7 @@ ExpectedCalls::Decision ExpectedCalls::Decide(const PendingCall& call) {
 bool ExpectedCalls::IsRuleset(const PendingCall& call) const {
   if (!lockdown_.handled) return false;
   if (!reads_memory_) return true;
+  // The attributes in the memory of the caller replace this copy.
   auto handled = *lockdown_.handled;
   return call.threads == 1 && call.arguments[1] == sizeof(handled) &&
          ReadMemory(call.thread, call.arguments[0], handled.data(),
@@ -168,8 +170,9 @@ ExpectedCalls::Decision ExpectedCalls::DecideFilter(const PendingCall& call) {
   if (reads_memory_) {
     const Decision decision = DecideDescriptors(call.thread);
     if (decision != Decision::kGoOn) return decision;
-    // When a thread with a robust list ends, the kernel wakes the waiters on
-    // the list's addresses, which may be pages of files that others map.
+    // Refuses a robust list: when its thread ends, the kernel wakes the waiters
+    // on the list's addresses, which may lie in pages of files that other
+    // processes map.
     void* list = nullptr;
     size_t bytes = 0;
     if (syscall(SYS_get_robust_list, call.thread, &list, &bytes) != 0 ||

@@ -42,24 +42,25 @@ struct PendingCall {
 // for. So bulkheadd knows every process of a backend.
 //
 // Filters: each process may install exactly the filters of its own lock-down,
-// in their order. The zygote installs the last filter of stage 1 before it
-// loads vendor code, a worker installs the filters of stage 2. So a vendor
-// cannot add a filter that answers or logs calls, or that is counted as one of
-// ours. bulkheadd reads the filter in the memory of the calling process, which
-// cannot change it meanwhile: it has no other thread, and shares no writable
-// memory. (A granted device may write to that memory. Then a vendor can add
-// filters that log, but not loosen the lock-down.) Before its last filter, a
-// worker must have restricted itself with the Landlock ruleset of the
-// lock-down. bulkheadd replaces that last filter by one that also forbids
-// futexes in the pages of files (file_mappings.h).
+// in their order: the zygote the last filter of stage 1, before it loads vendor
+// code; a worker the filters of stage 2. So a vendor cannot add a filter that
+// answers or logs calls, or that CheckEveryThread() counts as a filter of the
+// lock-down. bulkheadd reads the filter in the memory of the calling process.
+// The process cannot change the filter meanwhile, since it has no other thread
+// and shares no writable memory. (A granted device may write to that memory.
+// Then a vendor can add filters that log, but not loosen the lock-down.)
 //
-// Descriptors: when its last filter is allowed, a worker gets the socket over
-// which it then receives media and the memory of its session. The zygote never
-// has this socket, because its threads could read the messages and map the
-// memory. Before its last filter, a worker may have only the standard
-// descriptors and granted devices: in any other open file, workers could leave
-// data for each other. With the socket it gets a stdin, stdout and stderr of
-// its own, since everybody can watch writes to the host's /dev/null (inotify).
+// A worker may install its last filter if:
+// - it has restricted itself with the Landlock ruleset of the lock-down;
+// - it has only the standard descriptors and granted devices: in any other open
+//   file, workers could leave data for each other.
+// bulkheadd then replaces this filter by one that also forbids futexes in pages
+// of files (file_mappings.h), and gives the worker:
+// - the socket over which it receives media and the memory of its session. The
+//   zygote never has this socket, because its threads could read the messages
+//   and map the memory;
+// - a stdin, stdout and stderr of its own, since everybody can watch writes to
+//   the host's /dev/null (inotify).
 //
 // Used by bulkheadd's one thread. The calling process is hostile; only its
 // process and thread id are certain, since they come from the kernel. The
@@ -81,8 +82,9 @@ class ExpectedCalls {
   ExpectedCalls(SessionLockdown lockdown, bool reads_memory, HeldParts& parts);
 
   enum class Decision {
-    kRefuse,  // The process is ended.
-    // bulkheadd lacks descriptors to check the call, which fails with EAGAIN.
+    kRefuse,  // The call is a violation: its process is killed.
+    // The call fails with EAGAIN, since bulkheadd lacks descriptors or memory
+    // to check it.
     kCannotTell,
     kGoOn,  // The call is executed.
     // The call is executed once TakeReady() returns the worker's descriptors.
@@ -101,16 +103,18 @@ class ExpectedCalls {
     WorkerDescriptors descriptors;
   };
 
-  // The files that are held in memory for this backend. The owner of this
-  // object adds the files that the zygote maps. Decide() adds further files
-  // that a worker maps.
+  // The files that are held in memory for this backend. The owner of the
+  // ExpectedCalls adds the files that the zygote maps. Decide() adds further
+  // files that a worker maps.
   HeldFiles& held_files() { return held_files_; }
   bool reads_memory() const { return reads_memory_; }
   // Permits one clone. Call it when the zygote is asked for a worker.
   void ExpectClone() { ++expected_clones_; }
-  // Withdraws the permission. Call it when the zygote has answered.
+  // Withdraws the permission of ExpectClone(), used or not. Call it when the
+  // zygote has answered the request.
   void CloneAnswered();
-  // Decides on one waiting call of the backend, and notes the process's step.
+  // Decides on one waiting call of the backend, and records it as a step of the
+  // calling process's lock-down.
   Decision Decide(const PendingCall& call);
   // Stores the descriptors of a worker.
   void Give(pid_t process, WorkerDescriptors descriptors);
@@ -119,7 +123,7 @@ class ExpectedCalls {
   std::optional<Ready> TakeReady(pid_t process);
   // Forgets a process that has ended.
   void Forget(pid_t process) { workers_.erase(process); }
-  // The number of clones that were allowed and not answered yet.
+  // The number of allowed clones that the zygote has not reported yet.
   uint32_t clones_under_way() const { return clones_under_way_; }
 
  private:
@@ -140,8 +144,8 @@ class ExpectedCalls {
   // Returns filter number `index` of the process, counted from 0; empty if the
   // process may install no such filter.
   std::vector<sock_filter> Expected(pid_t process, size_t index) const;
-  // Holds in memory those parts of files that a worker maps and that are not
-  // held yet.
+  // Holds in memory the parts of files that a worker maps, unless they are held
+  // already.
   Decision HoldFiles(pid_t process, const std::vector<FileMapping>& mappings);
   // Returns kRefuse if a worker has a descriptor that it must not have.
   Decision DecideDescriptors(pid_t process) const;
@@ -152,7 +156,8 @@ class ExpectedCalls {
   // The bytes of files that workers may still map in addition to the zygote's.
   // Bounded because bulkheadd does nothing else while it reads them.
   uint64_t late_bytes_left_ = uint64_t{256} << 20;
-  // The process of the first call: before a clone there is no other process.
+  // The process that made the first call. It is the zygote, since only an
+  // allowed clone makes another process.
   pid_t zygote_ = 0;
   uint32_t expected_clones_ = 0;
   uint32_t clones_under_way_ = 0;

@@ -93,6 +93,7 @@ Code Search(std::span<const uint64_t> bounds, bool within) {
                Jump(BPF_JGE, low, 0, 1),
                Leave(static_cast<uint32_t>(below.size()))};
   Append(code, below);
+  // Above the middle bound, half + 1 bounds have each switched `within`.
   Append(code, Search(bounds.subspan(half + 1), within == (half % 2 == 1)));
   return code;
 }
@@ -122,9 +123,9 @@ std::string_view TakeWord(std::string_view& line) {
   return word;
 }
 
-// Returns the text of /proc/PID/maps, or nullopt if it is longer than that of a
-// sound process. This process may have a longer one, since it maps the files of
-// all backends (held_files.h).
+// Returns the text of /proc/PID/maps. Returns nullopt if the text cannot be
+// read or is too long for a sound process. The limit is higher for bulkheadd
+// itself, which maps the files of all backends (held_files.h).
 std::optional<std::string> ReadMaps(pid_t process) {
   const size_t most_bytes = size_t{process == getpid() ? 32U : 4U} << 20;
   const std::string path = "/proc/" + std::to_string(process) + "/maps";
@@ -228,6 +229,8 @@ Code KeptFromFiles(std::vector<AddressRange> ranges, const Code& filter) {
   const auto past = [](const auto&... code) {
     return static_cast<uint32_t>((code.size() + ...));
   };
+  // A private futex goes on with `filter`. FUTEX_WAKE goes on with `wakes`, any
+  // other command with `waits`.
   Code futexes = {
       Load(Argument(1)), Jump(BPF_JSET, FUTEX_PRIVATE_FLAG, 0, 1),
       Leave(kToFilter), Statement(BPF_ALU | BPF_AND | BPF_K, kCommand),

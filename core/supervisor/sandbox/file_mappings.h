@@ -13,17 +13,17 @@ namespace bulkhead::sandbox {
 
 // Closes a covert channel from a session's worker to other processes: futexes
 // in pages of files that both processes map. A futex without FUTEX_PRIVATE_FLAG
-// is the same one in all processes that map the same page of a file. All map
-// the same libraries, so a worker could wake sleepers in other processes, and
-// by that transmit what it decodes.
+// is shared by all processes that map the same page of a file. All processes
+// map the same libraries. So a worker could wake sleepers in other processes
+// and transmit what it decodes by the wake-ups.
 //
 //   if (auto mappings = FileMappings(worker)) {
 //     filter = KeptFromFiles(RangesOf(*mappings), filter);
 //   }
 //
-// The mappings are read when the worker installs its last filter: from then on
-// it can map no further file. held_files.h closes another covert channel of
-// these pages: which of them are in memory.
+// bulkheadd reads the mappings when the worker installs its last filter, after
+// which the worker can map no further file. held_files.h closes another covert
+// channel: which pages of a file are in memory.
 
 // Addresses from `begin` up to `end`.
 struct AddressRange {

@@ -99,6 +99,8 @@ Cause CauseByError(const MachineFacts& facts) {
   }
 }
 
+// Returns the causes for which tier full failed: each known switch of this
+// machine, or if there is none, a cause by the errno.
 std::vector<Cause> CausesOfNoNamespaces(const MachineFacts& facts) {
   if (KernelBefore(facts, 5, 13)) {
     return {
@@ -332,7 +334,7 @@ void ExplainSpeculation(const MachineFacts& facts,
   }
 }
 
-// Explains the changes of a session's own process that other users can see.
+// Explains where other users see traces of a session: kernel's log and /proc.
 void ExplainTraces(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
   if (facts.tier == Tier::kNone) return;
   if (facts.logs_faults.value_or(0) != 0) {
@@ -359,6 +361,7 @@ void ExplainTraces(const MachineFacts& facts, std::vector<SandboxGap>& gaps) {
   }
 }
 
+// Returns how an operator can provide a directory for cgroups.
 std::string WayToCgroup(const MachineFacts& facts) {
   const auto& [directory, controllers, mount, writable, evidence] =
       facts.cgroup;

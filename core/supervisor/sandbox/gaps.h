@@ -20,9 +20,8 @@ struct SandboxGap {
   std::string Sentence() const { return missing + ": " + evidence; }
 };
 
-// Returns the gaps that the facts show; those that prevent the tier
-// kFull come first.
-// A pure function of the facts.
+// Returns the gaps that the facts show. The gaps that prevent tier full come
+// first. A pure function of the facts.
 std::vector<SandboxGap> ExplainGaps(const MachineFacts& facts);
 
 }  // namespace bulkhead::sandbox

@@ -41,6 +41,8 @@ bool IsMachineMemory(dev_t node) {
          (number == 1 || number == 2 || number == 4);
 }
 
+// Returns the names in a directory in ascending order. Adds the reason to
+// `problems` if the directory exists and cannot be read.
 std::vector<std::string> NamesIn(const std::string& directory,
                                  std::vector<std::string>& problems) {
   std::vector<std::string> names;

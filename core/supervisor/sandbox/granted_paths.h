@@ -15,8 +15,8 @@ namespace bulkhead::sandbox {
 // before a launch. No part of a granted path may be a symbolic link: otherwise
 // anybody who may write to one of its directories could make the path lead to
 // anything. Each file or device is returned with its identity (device number
-// and inode). The sandbox shows a path only if it still leads to the same
-// identity (new_root.h and the lock-down check it).
+// and inode). The sandbox shows a path only if it still leads to the object
+// with this identity (new_root.h and the lock-down check it).
 
 // The identity of a file, directory or device node.
 struct ObjectIdentity {
@@ -34,7 +34,8 @@ struct GrantedPath {
   std::string path;
   Kind kind;
   ObjectIdentity identity;
-  // True if the mode lets every user, without any group, use the object.
+  // True if the permission bits let every user read the file, list and enter
+  // the directory, or read and write the device.
   bool open_to_all = true;
 
   bool operator==(const GrantedPath&) const = default;
@@ -47,13 +48,13 @@ ipc::UniqueFd OpenWithoutLinks(const std::string& path);
 ObjectIdentity IdentityOf(int fd);
 
 // Returns the regular file or directory at `path`. Fails with kNotFound if
-// there is none, and with kInvalidArgument if `path` leads to something else or
-// a part of `path` is a link.
+// `path` does not exist, and with kInvalidArgument if it leads to something
+// else or a part of it is a symbolic link.
 Result<GrantedPath> ResolveReadable(const std::string& path);
 
-// Returns the first directory above `path` that not every user may enter, or an
-// empty string. In tier reduced, a backend with a user id of its own cannot
-// open files below such a directory.
+// Returns the topmost directory above `path` that some users may not enter, or
+// an empty string if all users may enter all of them. In tier reduced, a
+// backend with a user id of its own cannot open files below such a directory.
 std::string ClosedDirectoryAbove(const std::string& path);
 
 // The properties of a sandbox that decide which files a backend can open.
@@ -68,10 +69,11 @@ struct Reach {
 std::string ObstacleTo(const GrantedPath& granted, Reach reach);
 
 // Returns the character devices that match `glob` and for which `filter`
-// returns true, in order of their names. Adds one sentence to `problems` for
-// each of these matches that cannot be granted. Never returns block devices,
-// since a worker could write to storage, nor the memory of the machine
-// (/dev/mem, /dev/kmem and /dev/port).
+// returns true, in order of their names. Adds a sentence to `problems` for each
+// such match that cannot be granted, for each directory that cannot be listed,
+// and if nothing matches. Never returns block devices, since a worker could
+// write to storage, nor the memory of the machine (/dev/mem, /dev/kmem and
+// /dev/port).
 std::vector<GrantedPath> ResolveDevices(
     const std::string& glob,
     const std::function<bool(const std::string&)>& filter,

@@ -70,8 +70,9 @@ ipc::UniqueFd OpenRegularFile(const std::string& path) {
   return ipc::UniqueFd(open(link.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
-// Opens the file of a mapping: by its path, or if the file was removed (an
-// upgrade) through map_files, which only root may, or as the process's program.
+// Opens the file of a mapping by its path. If the file was removed (an
+// upgrade), opens it through /proc: map_files, which only root may use, or exe,
+// if it is the program of the process.
 ipc::UniqueFd Open(pid_t process, const FileMapping& mapping) {
   const std::string of_process = "/proc/" + std::to_string(process);
   std::ostringstream link;
@@ -110,7 +111,7 @@ Status CannotHold(const std::string& path, const std::string& why,
                           ", which cannot be held in memory: " + why);
 }
 
-// Returns that status for a system call that has just failed, by its errno.
+// Returns CannotHold() with the text of errno, after a system call has failed.
 Status CannotHold(const std::string& path) {
   const int error = errno;
   const bool short_of_it =
@@ -152,9 +153,11 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
   const std::optional<uint64_t> own_root = DeviceOfOwnRoot(process);
   const std::optional<uint64_t> memory = DeviceOfMemory();
   struct Wanted {
-    FileMapping mapping;  // by which the file can be opened
+    FileMapping mapping;  // a mapping, to open the file by
     Spans spans;          // the parts to hold
   };
+  // Collects the parts of each file. Skips files that no other process can
+  // open, and parts that are held already.
   std::map<FileId, Wanted> wanted;
   for (const FileMapping& mapping : mappings) {
     const FileId file(mapping.device, mapping.inode);
@@ -261,7 +264,7 @@ Status HeldFiles::Map(Part part) {
   // Children of this process do not need the mapping.
   madvise(memory, bytes, MADV_DONTFORK);
   const auto whole = std::span(static_cast<std::byte*>(memory), bytes);
-  // Only pages up to the end of the file can be read.
+  // Only the pages up to the end of the file can be read, the last one whole.
   const uint64_t size = static_cast<uint64_t>(info.st_size) + PageBytes() - 1;
   const uint64_t end = size - size % PageBytes();
   unread_ = whole.first(

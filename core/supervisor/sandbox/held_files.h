@@ -33,22 +33,23 @@ class HeldPages {
   const std::span<std::byte> memory_;
 };
 
-// A table of the parts of files that are held for any backend, so that backends
-// share them: all map the same libraries. Does not own the parts; each lives as
-// long as some HeldFiles has it. Not thread-safe.
+// A table of the parts of files that are held for any backend. Backends share
+// these parts, since all of them map the same libraries. The table does not own
+// the parts: a part lives as long as a HeldFiles has it. Not thread-safe.
 class HeldParts {
  public:
   using FileId = std::pair<uint64_t, uint64_t>;  // device and inode
 
   HeldParts();
-  // For tests, which say themselves which devices are remote.
+  // For tests. `is_remote` says which devices (file systems) are remote.
   explicit HeldParts(std::function<bool(uint64_t)> is_remote)
       : is_remote_(std::move(is_remote)) {}
 
-  // Returns the pages of exactly that part, or null if no HeldFiles has it.
+  // Returns the pages of the part from byte `begin` to byte `end` of the file,
+  // or null if no HeldFiles has exactly this part.
   std::shared_ptr<const HeldPages> Find(FileId file, uint64_t begin,
                                         uint64_t end) const;
-  // Makes a part known for Find(), from `begin` to `end` in bytes of the file.
+  // Adds a part to the table, so that Find() returns it.
   void Add(FileId file, uint64_t begin, uint64_t end,
            const std::shared_ptr<const HeldPages>& pages);
   // The number of entries; some of their parts may be gone.
@@ -60,16 +61,16 @@ class HeldParts {
   std::map<std::tuple<FileId, uint64_t, uint64_t>,
            std::weak_ptr<const HeldPages>>
       parts_;
-  size_t most_ = 0;  // the size at which entries of gone parts are removed
+  size_t most_ = 0;  // the size at which Add() removes entries of gone parts
   const std::function<bool(uint64_t)> is_remote_;
 };
 
-// Holds in memory those parts of files that the processes of a backend map.
-// This closes a covert channel: every process that may read a file can see
-// which of its pages are in memory (mincore), and can drop pages that no
-// process maps. So a session could transmit what it decodes by touching chosen
-// pages of a library, or of a file that its vendor ships. Held pages are in
-// memory before the session starts, and stay.
+// Holds in memory the parts of files that the processes of a backend map. This
+// closes a covert channel through the page cache: every process that may read a
+// file can see which of its pages are in memory (mincore), and can drop pages
+// that no process maps. So a session could transmit what it decodes by touching
+// chosen pages of a library, or of a file that its vendor ships. Held pages are
+// in memory before the session starts, and stay.
 //
 //   HeldParts parts;  // one for all backends
 //   HeldFiles held(parts);
@@ -80,12 +81,12 @@ class HeldParts {
 //     if (done) break;
 //   }
 //
-// To hold pages, bulkheadd maps them too; mappings in the zygote could be
-// undone by vendor code. A file is opened by the path of the backend's mapping,
-// or through /proc if it was removed. Then /proc/self/maps must show the same
-// file for bulkheadd's mapping. Files that no other process can open are not
-// held: memory without a name (memfd), and files in the backend's own root,
-// such as the private copy of its plugin.
+// To hold pages, bulkheadd maps them too, since vendor code could undo mappings
+// in the zygote. bulkheadd opens the file by the path of the backend's mapping,
+// or through /proc if the file was removed. After bulkheadd has mapped it,
+// /proc/self/maps must show the same device and inode as for the backend. Files
+// that no other process can open are not held: memory without a name (memfd),
+// and files in the backend's own root, such as the private copy of its plugin.
 //
 // Two channels remain: the kernel drops pages when memory runs out, and the
 // server of a file system (FUSE, NFS) sees which pages are read.
@@ -101,18 +102,22 @@ class HeldFiles {
   // The time at which the process mapped the files:
   // - kFirst: before the backend was ready. files/remote_places.h has read
   //   these files already, so their file system answers.
-  // - kLater: after that. Add() refuses a remote file, which may not answer.
+  // - kLater: after the backend was ready. Add() refuses a remote file, since
+  //   its file system may not answer.
   enum class When { kFirst, kLater };
-  // Adds the parts of `mappings` of `process` that are not held yet; Step()
-  // then holds them. Fails with kBackendUnavailable if they have more than
-  // `most_bytes`, or if more than a thousand parts would be held. After a
-  // failure of Add() or Step(), the added parts are dropped and never held.
+  // Adds the parts that `process` maps (`mappings`) and that are not held yet.
+  // Step() then holds them. Fails with kBackendUnavailable if the new parts
+  // have more than `most_bytes`, if more than a thousand parts would be held,
+  // or for a remote file (kLater). Fails with kResourceExhausted if too many
+  // parts are held for all backends. Step() holds no part of a failed Add(). A
+  // failed Step() drops all parts that are not held yet.
   Status Add(pid_t process, const std::vector<FileMapping>& mappings,
              uint64_t most_bytes, When when);
-  // Maps the next added part, or reads some MB of the last one. Returns true if
-  // nothing is left to do. Fails with kBackendUnavailable, naming the file, if
-  // the file was removed, is not regular or cannot be read. Fails with
-  // kResourceExhausted if memory or descriptors are short.
+  // Reads some MB of the part that was mapped last, or if all of it is read,
+  // maps the next added part. Returns true if nothing is left to do. Fails with
+  // kBackendUnavailable, naming the file, if the file was removed, is not
+  // regular or cannot be read. Fails with kResourceExhausted if memory or
+  // descriptors are short.
   Result<bool> Step();
   // The number of bytes that were added so far.
   uint64_t bytes() const { return bytes_; }
@@ -137,18 +142,18 @@ class HeldFiles {
   // Does what Step() does, without the cleanup after a failure.
   Result<bool> Proceed();
   Status Map(Part part);
-  // Checks that the parts in `mapped_` are of the files that the backend maps,
-  // and holds them. Reads /proc/self/maps only once for all of them.
+  // Checks that the parts in `mapped_` belong to the files that the backend
+  // maps, and counts them as held. Reads /proc/self/maps once for all parts.
   Status Verify();
 
   HeldParts& shared_;
   std::map<FileId, Spans> held_;
   std::vector<std::shared_ptr<const HeldPages>> pages_;
   uint64_t bytes_ = 0;
-  size_t name_bytes_ = 0;        // the length of the paths of all parts
+  size_t name_bytes_ = 0;        // the sum of the lengths of all parts' paths
   std::vector<Part> parts_;      // added and not mapped yet
   std::vector<Mapped> mapped_;   // mapped and not verified yet
-  std::span<std::byte> unread_;  // the rest of the part that was mapped last
+  std::span<std::byte> unread_;  // of the part that was mapped last
 };
 
 }  // namespace bulkhead::sandbox

@@ -29,15 +29,16 @@ namespace bulkhead::sandbox {
 //
 // The descriptors in a request are borrowed. The executables and the plugin may
 // lie below directories that only root may enter, since they are passed as
-// descriptors. But with `outside_id`, the modes of the files must let every
-// user execute or read them. In tier reduced the backend opens the other
-// visible paths by name, so it cannot reach them below such directories.
+// descriptors. With `outside_id`, however:
+// - the modes of these files must let every user execute or read them;
+// - in tier reduced, the backend opens all other visible paths by name, so it
+//   cannot reach paths below such directories.
 //
 // Used by bulkheadd's one thread. Launch blocks that thread while the child
 // sets itself up (some 10 ms), at most until `deadline`. Errors:
-// kSandboxUnavailable (this machine cannot), kBackendUnavailable (the sandbox
-// cannot read the plugin), kDeadlineExceeded, kResourceExhausted (no
-// descriptors). After an error the child is dead and reaped.
+// kSandboxUnavailable (the machine refuses a step), kBackendUnavailable (the
+// sandbox cannot read the plugin), kDeadlineExceeded, kResourceExhausted (too
+// few descriptors, for example). After an error the child is dead and reaped.
 
 struct LaunchRequest {
   Tier tier;  // kFull or kReduced.
@@ -46,7 +47,7 @@ struct LaunchRequest {
   int worker_executable;
   int plugin;       // The shared object.
   int lockdown;     // The memfd from CompileLockdown.
-  int application;  // A pidfd; the backend ends when it becomes readable.
+  int application;  // A pidfd. When the application ends, the backend ends.
   // User and group id outside of the sandbox; only with SandboxReport::own_uid.
   std::optional<uint32_t> outside_id;
   // SandboxReport::cgroup; null if the backend gets no cgroup.
@@ -61,9 +62,11 @@ struct LaunchedReaper {
   // the reaper ends the other processes first.
   ipc::UniqueFd pidfd;
   pid_t pid;
+  // Sockets: bulkheadd sends requests and receives events. Everything that
+  // comes from the zygote or the log is untrusted.
   ipc::UniqueFd control;         // schema::ReaperRequest, ReaperEvent.
-  ipc::UniqueFd zygote_control;  // schema::ZygoteRequest, ZygoteEvent: hostile.
-  ipc::UniqueFd log;             // The backend's stderr: hostile; O_NONBLOCK.
+  ipc::UniqueFd zygote_control;  // schema::ZygoteRequest, ZygoteEvent.
+  ipc::UniqueFd log;             // Reads the backend's stderr; O_NONBLOCK.
   // The cgroup of the backend, or null if there is none. Destroying it kills
   // the processes that are left.
   std::unique_ptr<Cgroup> cgroup;
@@ -71,10 +74,10 @@ struct LaunchedReaper {
 
 Result<LaunchedReaper> Launch(const LaunchRequest& request);
 
-// Returns an id for a backend to use as user and group id; no other process
-// should have it. It is above the range that Linux distributions and containers
-// assign (up to 0x6fffffff). It differs for 32 consecutive values of `backend`,
-// and for each `supervisor`, the pid of bulkheadd.
+// Returns an `outside_id` for a backend. No other process should have this id:
+// it is above the range that Linux distributions and containers assign (up to
+// 0x6fffffff). It differs for 32 consecutive values of `backend`, and for each
+// `supervisor`, the pid of bulkheadd.
 uint32_t OutsideId(pid_t supervisor, unsigned backend);
 
 }  // namespace bulkhead::sandbox

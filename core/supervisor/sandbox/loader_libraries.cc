@@ -20,7 +20,8 @@ constexpr char kMultiarch[] = "x86_64-linux-gnu";
 // include itself.
 constexpr int kIncludeDepth = 4;
 
-// Adds the directories that ld.so.conf names, or a file that it includes.
+// Adds the directories that `file` names, ld.so.conf or a file that it
+// includes. Includes may nest `depth` deep.
 void ReadConfiguration(const std::string& file, int depth,
                        std::vector<std::string>& directories) {
   std::ifstream input(file);
@@ -50,6 +51,7 @@ void Add(VisiblePath path, std::vector<VisiblePath>& visible) {
   }
 }
 
+// Adds the shared objects directly in a directory, links as links.
 void AddObjectsIn(const fs::path& directory,
                   std::vector<VisiblePath>& visible) {
   std::error_code error;

@@ -12,10 +12,11 @@ namespace bulkhead::sandbox {
 // directories that it is configured to search.
 //
 // A multiarch directory (/usr/lib/x86_64-linux-gnu) is returned as a whole,
-// since it contains only libraries and files that they load. Of any other
+// since it contains only libraries and files that libraries load. Of any other
 // directory (/usr/local/lib), only the shared objects directly in it are
 // returned: its subdirectories may contain programs and other vendors' plugins.
-// Links through which Debian reaches libraries, such as /lib64, stay links.
+// Symbolic links to directories of libraries, such as Debian's /lib64, are
+// returned as links.
 //
 // Reads /etc/ld.so.conf. Does not report missing files, because the dynamic
 // linker reports them.

@@ -16,9 +16,9 @@ namespace bulkhead::sandbox {
 
 // Compiles a policy to the restrictions that a backend's processes install upon
 // themselves: the seccomp programs of the reaper, of stage 1 (the zygote) and
-// of stage 2 (a session), and the Landlock plan. Adds the path and the entry
-// symbol of the vendor's shared object. Returns a memfd with one
-// schema::Lockdown message in the format of capnp::messageToFlatArray. The
+// of stage 2 (a session's worker), and the Landlock plan (landlock.h). Adds the
+// path and the entry symbol of the vendor's shared object. Returns a memfd with
+// one schema::Lockdown message in the format of capnp::messageToFlatArray. The
 // backend's processes install these data and know no policy.
 //
 // The memfd is sealed, so a backend cannot change it, and the same descriptor
@@ -30,8 +30,8 @@ Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
                                       const Plugin& plugin,
                                       Forbidden forbidden);
 
-// Returns the part of that lock-down which a session's worker installs as
-// stage 2.
+// Returns the part of CompileLockdown()'s lock-down that a session's worker
+// installs as stage 2.
 ExpectedCalls::SessionLockdown SessionLockdownOf(const Policy& policy,
                                                  Forbidden forbidden);
 

@@ -6,10 +6,11 @@
 
 namespace bulkhead::sandbox {
 
-// The stderr of a backend's processes: they have `writer`, bulkheadd reads from
-// `reader`. Neither end blocks. Made of sockets, since other processes of the
-// backend could open and read a pipe through /proc/self/fd, even under
-// Landlock.
+// The stderr of a backend's processes: they have `writer` as stderr, and
+// bulkheadd reads from `reader`. Neither end blocks. It is a socket pair and
+// not a pipe: a process that has the writing end of a pipe can open it for
+// reading through /proc/self/fd, even under Landlock, and so read the log of
+// other processes.
 struct LogSocket {
   ipc::UniqueFd reader;
   ipc::UniqueFd writer;

@@ -19,8 +19,8 @@ namespace bulkhead::sandbox {
 //     ... clone the worker with these limits ...
 //     RETURN_IF_ERROR(CheckMemoryLimits(worker, limits));
 //
-// A worker is a clone of its zygote, so its limits include all that the zygote
-// has mapped. A hostile plugin could map much memory in the zygote to raise the
+// A worker is a clone of its zygote, so its limits include the memory that the
+// zygote has mapped. A hostile plugin could map much memory there to raise the
 // limits of its workers. Therefore the zygote's memory counts only up to
 // LoadedMemory::most_bytes, and CheckMemoryLimits() refuses a worker that has
 // more than its limits.
@@ -31,15 +31,17 @@ namespace bulkhead::sandbox {
 // The memory in bytes that a session's worker may have in addition to the
 // memory of its zygote.
 struct MemoryAllowance {
-  uint64_t private_bytes = 0;  // Limits::worker_bytes; 0 means no limit
-  uint64_t shared_bytes = 0;   // Limits::session_bytes: frames and samples
+  // Limits::worker_bytes of host_options.h; 0 means no limit.
+  uint64_t private_bytes = 0;
+  // Limits::session_bytes of host_options.h: the slots of frames and samples.
+  uint64_t shared_bytes = 0;
 
   bool operator==(const MemoryAllowance&) const = default;
 };
 
 // The limit on the memory that a backend may have mapped when it is loaded.
 struct LoadedMemory {
-  uint64_t most_bytes = 0;  // Limits::load_bytes
+  uint64_t most_bytes = 0;  // Limits::load_bytes of policy.h
   // True if device nodes were granted. A driver maps far more than it uses.
   // Then only private writable memory counts, and the address space of a worker
   // is limited only by Limits::address_space_bytes (policy.h).
@@ -52,24 +54,25 @@ struct MemoryLimits {
   uint64_t address_bytes = 0;
 };
 
-// Additional address space for memory that decoders reserve and do not use:
-// thread stacks and the arenas of malloc. With less, malloc uses fewer arenas.
+// The address space that LimitsFor() adds for memory that decoders reserve and
+// do not use: thread stacks and malloc's arenas. With less, malloc uses fewer.
 inline constexpr uint64_t kReservedBytes = uint64_t{256} << 20;
 
-// Checks that a zygote that has loaded its plugin has mapped no more than
-// `loading.most_bytes`. Fails with kBackendUnavailable if it has more; the
-// message says how an operator allows that. A zygote that has ended passes.
+// Checks that a zygote has mapped at most `loading.most_bytes`. Call it when
+// the zygote has loaded its plugin. Fails with kBackendUnavailable if the
+// zygote has more; the message says how an operator allows that. A zygote that
+// has ended passes.
 Status CheckLoaded(int zygote_pidfd, const LoadedMemory& loading);
 
 // Returns the limits for a worker that is a clone of `zygote_pidfd`. Both are 0
-// if `allowance.private_bytes` is 0. A zygote that has ended counts as one that
-// has no memory.
+// (no limit) if `allowance.private_bytes` is 0. A zygote that has ended counts
+// as one without memory.
 MemoryLimits LimitsFor(int zygote_pidfd, const MemoryAllowance& allowance,
                        const LoadedMemory& loading);
 
 // Checks that a process has no more memory than `limits` and that its resource
-// limits are no higher. Otherwise fails with kSandboxUnavailable, or with
-// kBackendLost if the process has ended.
+// limits are no higher. Fails with kSandboxUnavailable if one of them is
+// higher, and with kBackendLost if the process has ended.
 Status CheckMemoryLimits(int pidfd, const MemoryLimits& limits);
 
 }  // namespace bulkhead::sandbox

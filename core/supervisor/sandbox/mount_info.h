@@ -16,7 +16,7 @@ struct MountInfo {
   std::string options;  // options of the file system, separated by commas
 };
 
-// Returns the mounts in the order of the text, without incomplete lines. Of
+// Returns the mounts in the order of the text. Skips incomplete lines. Of
 // several mounts at one mount point, the last one hides the others.
 std::vector<MountInfo> ParseMountInfo(const std::string& text);
 

@@ -10,12 +10,12 @@
 
 namespace bulkhead::sandbox {
 
-// Says which files are remote: on a file system that another program or machine
-// serves (FUSE, NFS), as its type shows. Reading such a file may block for
-// ever.
+// Says which files are remote: files on a file system that another program or
+// machine serves (FUSE, NFS). Decides by the type of the file system. Reading a
+// remote file may block for ever.
 //
-// Caches the mounts of this process, of which a host of containers has
-// thousands, and reads them again only after a change. Not thread-safe.
+// Caches the mounts of this process, and reads them again only after a change:
+// a machine that runs containers has thousands of mounts. Not thread-safe.
 class MountTable {
  public:
   // Returns whether the absolute `path` is remote. Follows symbolic links, but

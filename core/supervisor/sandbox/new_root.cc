@@ -38,6 +38,8 @@ Status MakeParents(const std::string& relative) {
   return Status();
 }
 
+// Makes a mount read-only. `devices` is MOUNT_ATTR_NODEV, or another attribute
+// if the mount shows a device that the backend may open.
 Status MakeReadOnly(int mount, const char* path, unsigned flags,
                     const std::string& what,
                     uint64_t devices = MOUNT_ATTR_NODEV) {
@@ -71,6 +73,7 @@ Status MakeCopy(const VisiblePath& visible, const std::string& relative) {
   return Status();
 }
 
+// Adds one path to the new root, which is the working directory.
 Status Attach(const VisiblePath& visible, const ipc::UniqueFd& mount) {
   const std::string relative = visible.path.substr(1);
   RETURN_IF_ERROR(MakeParents(relative));
@@ -99,6 +102,7 @@ Status Attach(const VisiblePath& visible, const ipc::UniqueFd& mount) {
   return Status();
 }
 
+// Returns a detached bind mount of a file or directory.
 Result<ipc::UniqueFd> OpenTree(int directory, const char* path, unsigned flags,
                                const std::string& what) {
   ipc::UniqueFd copy(
@@ -168,7 +172,8 @@ Status EnterNewRoot(const std::vector<VisiblePath>& visible,
   for (size_t i = 0; i < visible.size(); ++i) {
     RETURN_IF_ERROR(Attach(visible[i], mounts[i]));
   }
-  // Mounts the old root over the new one, from where it is detached next.
+  // Makes this directory the root and mounts the old root over it. The next
+  // call detaches the old root.
   if (syscall(SYS_pivot_root, ".", ".") != 0) {
     return Failed("cannot change to the new root");
   }

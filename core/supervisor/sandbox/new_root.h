@@ -16,16 +16,15 @@ namespace bulkhead::sandbox {
 //
 // Files of the plugin and granted objects are opened, compared with the
 // identity in the policy, and mounted from the same descriptor, so that nobody
-// can replace them in between. Each file is a mount of its own, so the worker
-// can reach it even if its user may not enter the directories above the
-// original. A VisiblePath with
-// `contents` becomes a read-only copy in the root's tmpfs, which the owner of
-// the original file cannot change.
+// can replace them in between. Each file is a bind mount of its own, so the
+// worker can reach it even if its user may not enter the directories above the
+// original. A VisiblePath with `contents` becomes a read-only copy in the
+// root's tmpfs, which the owner of the original file cannot change.
 //
 // There are two steps, because the child changes its ids between them. Step 1
 // comes before the change, since it may have to enter directories that only
-// root may enter (a plugin below /root). Step 2 comes after the change, or an
-// id that the namespace does not know would own the tmpfs.
+// root may enter (a plugin below /root). Step 2 comes after the change: before
+// it, the tmpfs would belong to an id that the namespace does not know.
 
 // Step 1. Returns one detached mount for each visible path, in their order. The
 // descriptor for a symbolic link or a copy is empty.

@@ -32,6 +32,8 @@ VisiblePath::Kind KindOf(GrantedPath::Kind kind) {
   return VisiblePath::Kind::kFile;
 }
 
+// AddGranted() and AddFile() add nothing if the path or a tree above it is
+// visible already.
 void AddGranted(const GrantedPath& granted, std::vector<VisiblePath>& visible) {
   const auto hides = [&](const VisiblePath& other) {
     return other.path == granted.path || IsBelow(granted.path, other);
@@ -92,7 +94,7 @@ Result<Policy> MakePolicy(const Plugin& plugin, const Grants& grants) {
                         [](const VisiblePath& visible) {
                           return visible.kind == VisiblePath::Kind::kTree;
                         });
-  // A granted directory may contain paths that were added before it.
+  // A granted directory may contain paths that were added before the directory.
   std::vector<VisiblePath> outermost;
   for (const VisiblePath& candidate : policy.visible) {
     const bool hidden = std::any_of(

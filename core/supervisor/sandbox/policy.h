@@ -31,14 +31,14 @@ namespace bulkhead::sandbox {
 enum class Tier : uint16_t {
   kNone = 0,     // Anything less than kReduced: no backend runs.
   kReduced = 1,  // Landlock and both seccomp stages, no namespaces.
-  kFull = 2,     // Six namespaces, both seccomp stages, Landlock if any.
+  kFull = 2,     // Six namespaces, both seccomp stages, Landlock if available.
 };
 
 // Returns "none", "reduced" or "full". The string has static storage.
 const char* TierName(Tier tier);
 
-// A path that the backend sees, at the same place as outside. The backend
-// cannot change the file or directory, but can write to a device.
+// A path that the backend sees, under the same name as outside of the sandbox.
+// The backend cannot change a file or directory, but can write to a device.
 struct VisiblePath {
   enum class Kind {
     kFile,     // A single file.
@@ -70,16 +70,17 @@ struct Limits {
   // more memory than they touch.
   uint64_t address_space_bytes = kBackendAddressSpaceBytes;
   // Bounds the part of the address space that is mapped when the backend is
-  // loaded. Each session is a clone and has that part too (memory_limit.h).
+  // loaded. Each worker is a clone and has that part too (memory_limit.h).
   // Bulkhead's own backends have less than 200 MiB.
   uint64_t load_bytes = uint64_t{1} << 30;
   uint64_t stack_bytes = uint64_t{8} << 20;
   // Also bounds how many descriptors the process can have in flight in sockets.
   uint64_t open_files = kBackendOpenFiles;
   // Processes and threads of the backend together. Workers can start tasks only
-  // up to three quarters of the limit, so that others can still be cloned. Not
-  // enforced if the backend has no user namespace, user id or cgroup of its
-  // own: the limit would then count the user's other processes.
+  // up to three quarters of the limit, so that the zygote can still clone other
+  // workers. Enforced if the backend has a user namespace, a user id or a
+  // cgroup of its own; without them, the limit would also count the user's
+  // other processes.
   uint64_t tasks = 4096;
   // The size of any file or memfd that is written; mapped memory is unaffected.
   uint64_t file_bytes = 0;
@@ -89,7 +90,8 @@ struct Limits {
   uint64_t memory_bytes = HalfOfMemory();
 };
 
-// The files of a distribution. The caller has checked that they belong to it.
+// The files of a vendor's distribution. The caller of MakePolicy() has checked
+// that they belong to the distribution.
 struct Plugin {
   struct File {
     std::string path;  // Absolute.
@@ -102,14 +104,14 @@ struct Plugin {
   std::vector<File> files;   // Regular files.
 };
 
-// The operator's grants to this backend (core/grants); paths that do not exist
-// are left out.
+// The operator's grants to this backend (core/grants), without paths that do
+// not exist.
 struct Grants {
   std::vector<GrantedPath> paths;
   // The type bytes of the ioctls that the backend may make on any of its
   // descriptors, in both stages.
   std::vector<uint8_t> ioctl_types;
-  // Each replaces the limit of the same name if it is higher.
+  // RaiseLimits() raises the member of Limits with the same name to this value.
   // `address_space_bytes` raises load_bytes and memory_bytes too.
   uint64_t address_space_bytes = 0;
   uint64_t tasks = 0;
@@ -123,9 +125,9 @@ struct Policy {
   // True to turn off speculative store bypass and indirect branch speculation
   // for good, if the machine lets a process do so (README.md).
   bool disable_speculation = true;
-  // True if the shared memory of a worker has the fixed numbers of
-  // ipc/descriptors.h, so that the filter lets it map no other descriptor.
-  // False if a worker serves many sessions; see GrantedCalls.
+  // True if the shared memory of a worker has the fixed descriptor numbers of
+  // ipc/descriptors.h. The filter then lets the worker map only these
+  // descriptors. False if a worker serves many sessions; see GrantedCalls.
   bool fixed_descriptors = true;
 };
 

@@ -120,12 +120,16 @@ Result<int> AwaitSuccess(const ContainedProcess& process) {
                     std::to_string(ended.si_status));
 }
 
+// Starts a child under all restrictions, as a backend is, and waits for its
+// end. Fails with the reason if one of the restrictions fails.
 Result<Found> Try(const Containment& containment, uint32_t landlock_abi,
                   Forbidden forbidden, ipc::Deadline deadline) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     return ErrnoStatus(Code::kResourceExhausted, "cannot make a pipe");
   }
+  // The child waits for the end of file on `held`. It ends when this process
+  // closes `release`.
   const ipc::UniqueFd held(ends[0]);
   ipc::UniqueFd release(ends[1]);
   const auto enter = [&](int setup) -> Status {

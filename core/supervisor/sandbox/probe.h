@@ -16,9 +16,9 @@ namespace bulkhead::sandbox {
 
 // The sandbox that this machine can enforce. ProbeSandbox() finds out by making
 // one: it starts a child under namespaces, a new root, Landlock and seccomp, in
-// the same way as a backend, and the child ends at once. To test whether a call
-// such as unshare() succeeds is not enough: some systems allow a namespace and
-// refuse everything inside it.
+// the same way as a backend, and the child ends at once. It would not be enough
+// to test whether a call such as unshare() succeeds: some systems allow a
+// namespace and refuse everything inside it.
 struct SandboxReport {
   Tier tier = Tier::kNone;
   // The parts of the sandbox that this machine lacks, in tier full too.
@@ -34,8 +34,8 @@ struct SandboxReport {
   // The directory in which each incarnation of a backend gets a cgroup. The
   // probe has made and used one there.
   CgroupParent cgroup;
-  // Not OK if memory, processes or descriptors ran out, so that a later probe
-  // may find more.
+  // Not OK if memory, processes, descriptors or the time until the deadline ran
+  // out. A later probe may then find more.
   Status exhausted;
 };
 

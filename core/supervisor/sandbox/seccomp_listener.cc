@@ -39,8 +39,8 @@ bool StillWaits(int listener, uint64_t id) {
   return ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
-// Returns whether the decision on the call depends on the memory and the
-// descriptors of its process.
+// Returns whether ExpectedCalls looks at the memory and the descriptors of the
+// calling process to decide on the call.
 bool IsAsked(const PendingCall& call) {
   return call.architecture == AUDIT_ARCH_X86_64 &&
          sandbox::IsAsked(call.number, call.arguments);
@@ -138,7 +138,7 @@ std::optional<Violation> SeccompListener::StopNext(ExpectedCalls& expected) {
     const seccomp_notif& call = notification.known;
     const auto thread = static_cast<pid_t>(call.pid);
     const auto status = ReadThreadStatus("/proc/" + std::to_string(thread));
-    // Without a free descriptor, bulkheadd cannot find out which process calls.
+    // bulkheadd has no free descriptor to find out which process calls.
     if (!status) {
       LetFail(fd_.get(), call.id);
       continue;

@@ -25,11 +25,11 @@ struct Violation {
 
 // Receives the system calls of a backend that the kernel holds until bulkheadd
 // has decided on them (Forbidden::kNotify). A call that ExpectedCalls allows is
-// executed. Any other call is a violation, and its process is killed. Such a
-// call is never executed: its thread waits for an answer that never comes. If a
-// process ends for another reason while its call is checked, the call does not
-// count as a violation. Once the listener is closed, the kernel refuses these
-// calls with ENOSYS. Never pass the listener on: its holder could allow calls.
+// executed. Any other call is a violation: it is never answered, hence never
+// executed, and its process is killed. If a process ends for another reason
+// while its call is checked, the call does not count as a violation. After the
+// listener is closed, the kernel lets all calls that would wait fail with
+// ENOSYS. Never pass the listener on: its holder could allow calls.
 //
 // Used by bulkheadd's one thread. fd() becomes readable when a call waits. The
 // backend is hostile: it can make as many violations as it has processes.
@@ -42,14 +42,14 @@ class SeccompListener {
 
   // The descriptor to poll; this object keeps owning it.
   int fd() const { return fd_.get(); }
-  // Answers the waiting calls that `expected` allows, up to the first
-  // violation. Kills the process of the violation and returns the violation, or
-  // nullopt if no call is left. Never blocks.
+  // Answers waiting calls as `expected` decides, until one is a violation.
+  // Kills the process of that call and returns the violation. Returns nullopt
+  // if no call is left. Never blocks.
   std::optional<Violation> StopNext(ExpectedCalls& expected);
-  // If `process`, a worker, waits in the call that installs its last filter,
-  // and `expected` has descriptors for it: gives it its socket (as
-  // kWorkerSocketFd), stdin, stdout and stderr, and lets the call go on. Else
-  // does nothing.
+  // Call it when `expected` got the descriptors of the worker `process`. If the
+  // worker waits in the call that installs its last filter, gives the worker
+  // its socket (as kWorkerSocketFd), stdin, stdout and stderr, and lets the
+  // call go on. Does nothing if the worker does not wait there yet.
   void HandOver(ExpectedCalls& expected, pid_t process);
 
  private:

@@ -82,9 +82,9 @@ class TableBuilder {
 constexpr uint64_t kCreating = O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY);
 constexpr uint64_t kIoctlType = 0xff00;
 
-// Returns rules against mappings that RLIMIT_DATA does not count. Besides,
-// clones of a zygote would share its shared anonymous memory. These rules must
-// come before a table's own lines for mmap.
+// Returns rules that refuse mappings that RLIMIT_DATA does not count. The
+// clones of a zygote would also share its shared anonymous memory. These rules
+// must come before a table's own rules for mmap.
 Table UncountedMappings() {
   TableBuilder t;
   constexpr uint64_t kSharedAnonymous = MAP_SHARED | MAP_ANONYMOUS;
@@ -97,14 +97,14 @@ Table UncountedMappings() {
   return std::move(t).Build();
 }
 
-// Returns the rules that all three tables end with: the calls that each of our
-// programs needs once it is loaded.
+// Returns the rules that all three tables contain: the calls that each program
+// of a backend needs once it is loaded. A table's own rules come first.
 Table Base() {
   TableBuilder t;
   // The mask ignores FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME.
   constexpr uint64_t kFutexCommand = FUTEX_CMD_MASK & kInt;
-  // Waits are allowed without FUTEX_PRIVATE_FLAG, because pthread_join() waits
-  // so: the kernel wakes it without the flag.
+  // Waits are allowed without FUTEX_PRIVATE_FLAG too, because pthread_join()
+  // waits without the flag: the kernel wakes it without the flag.
   for (const uint64_t command : {FUTEX_WAIT, FUTEX_WAIT_BITSET}) {
     t.AllowIf(SYS_futex, {{1, kFutexCommand, command}}, "locks");
   }
@@ -162,7 +162,7 @@ Table Base() {
 }
 
 // Returns the rules for granted ioctls. They must come before a table's own
-// lines, which answer every other ioctl with an errno.
+// rules, which answer every other ioctl with an errno.
 Table Ioctls(const GrantedCalls& granted) {
   TableBuilder t;
   for (const uint8_t type : granted.ioctl_types) {
@@ -184,7 +184,7 @@ Table FileProbes() {
 }
 
 // Returns the rules for signal handlers. They must come before a table's own
-// lines for these calls.
+// rules for these calls.
 Table SignalHandlers() {
   TableBuilder t;
   t.Allow({SYS_rt_sigaction, SYS_rt_sigreturn, SYS_sigaltstack},
@@ -225,7 +225,9 @@ Table SessionTable() {
   // compares only the first one's address.
   t.AnswerIf(EPERM, SYS_mremap, {{3, MREMAP_FIXED, MREMAP_FIXED}},
              "pages of files stay where they are");
-  // Otherwise a later descriptor could get a number that may be mapped.
+  // The descriptors 0 to 3 cannot be closed. If one of these numbers were free,
+  // descriptors that arrive later would get lower numbers, and the media a
+  // number that may be mapped.
   t.AnswerIf(EBADF, SYS_close, {{0, kInt - ipc::kWorkerSocketFd, 0}},
              "the standard ones and the socket stay, see mmap");
   t.AnswerIf(EPERM, SYS_recvmsg, {{2, MSG_PEEK, MSG_PEEK}},

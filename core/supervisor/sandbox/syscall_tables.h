@@ -17,9 +17,9 @@ namespace bulkhead::sandbox {
 // rule answers them with an errno, after which the libraries go on.
 //
 // A worker is under the filters of both stages, and the kernel applies the
-// strictest answer. So the zygote's table contains the session's. A test checks
-// each call that the session's table allows or answers: the zygote's table must
-// not end the process for it.
+// strictest answer. So the zygote's table contains the session's table. A test
+// checks that the zygote's table ends no process for a call that the session's
+// table allows or answers.
 
 // A condition on one argument of a call: (argument & mask) == value. For an
 // argument that the kernel takes as int, the mask has only the low 32 bits,
@@ -54,14 +54,14 @@ Table ZygoteTable();
 
 // Returns the table of stage 2, for a session worker: code that parses hostile
 // media. It may compute in threads, on the memory and descriptors that it was
-// given. A further filter limits tgkill to the worker itself; the worker makes
-// it, since it depends on the pid.
+// given. A further filter limits tgkill to the worker itself. The worker builds
+// this filter, since it contains the worker's pid.
 Table SessionTable();
 
 // The calls that grants add to both stages. A filter sees neither paths nor
 // kinds of descriptors. So the new root and Landlock decide which devices can
-// be opened, and an allowed ioctl passes on every descriptor, but fails on one
-// that does not know it.
+// be opened. An allowed ioctl passes the filter with any descriptor; the kernel
+// refuses it where the file or device does not know it.
 struct GrantedCalls {
   std::vector<uint8_t> ioctl_types;  // Bits 8 to 15 of the request.
   bool devices = false;              // True if any device can be opened.
@@ -71,15 +71,15 @@ struct GrantedCalls {
   bool fixed_descriptors = true;
 };
 
-// Return the tables with grants. In stage 1, devices may be opened for writing
-// too, but no file may be created or truncated. In stage 2 nothing may be
+// Return the tables with grants. With devices, stage 1 may open files for
+// writing too, but not create or truncate them. In stage 2 nothing may be
 // opened: the zygote has opened the devices that a session needs.
 Table ZygoteTableWith(const GrantedCalls& granted);
 Table SessionTableWith(const GrantedCalls& granted);
 
-// Returns whether the rule of ZygoteTable() for this call lets the call wait
-// for bulkheadd's decision (Rule::asks). bulkheadd has to ask, since the kernel
-// sends the same notification for such a call and for a forbidden one.
+// Returns whether a rule of ZygoteTable() with Rule::asks decides on this call.
+// bulkheadd has to check this for each notification, since the kernel sends the
+// same one for a forbidden call.
 bool IsAsked(int syscall, std::span<const uint64_t, 6> arguments);
 
 }  // namespace bulkhead::sandbox

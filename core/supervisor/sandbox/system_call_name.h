@@ -6,9 +6,9 @@
 
 namespace bulkhead::sandbox {
 
-// The names of system calls, which seccomp reports by number, for messages. The
-// tables are made from the kernel headers at build time (BUILD), so a call that
-// is newer than the headers has no name.
+// Names system calls for messages, since seccomp reports only their numbers.
+// The tables are made from the kernel headers at build time (BUILD), so a call
+// that is newer than the headers has no name.
 
 struct SystemCallName {
   std::string name;          // Empty if the call is not in the tables.

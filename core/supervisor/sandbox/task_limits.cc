@@ -162,8 +162,9 @@ uint64_t TaskLimits::ForOneBackend() const {
 uint64_t TaskLimits::Refusals() const {
   uint64_t refusals = 0;
   for (const std::string& cgroup : cgroups_) {
-    // Since Linux 6.11, pids.events also counts refusals in the cgroups below:
-    // a backend at the limit of its own cgroup, which excuses no failure.
+    // pids.events.local counts the refusals of this cgroup only. Since Linux
+    // 6.11, pids.events also counts those of the cgroups below, such as a
+    // backend at the limit of its own cgroup, which excuses no failure.
     std::string text = Text(cgroup + "/pids.events.local");
     if (text.empty()) text = Text(cgroup + "/pids.events");
     std::istringstream events(text);
@@ -183,8 +184,8 @@ bool TaskLimits::WereUsedUp(uint64_t before) const {
     }
   }
   const uint64_t of_machine = TasksOfMachine();
-  // Without a user namespace, workers get only three quarters of the user's
-  // limit.
+  // Without a user namespace, workers may use only three quarters of the user's
+  // limit (backends/worker/lockdown).
   const uint64_t of_user =
       LimitOfUser() == kNoLimit ? kNoLimit : LimitOfUser() - LimitOfUser() / 4;
   // TasksOfUser() is slow, so it is called only if the user could be near the

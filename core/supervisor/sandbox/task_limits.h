@@ -10,8 +10,8 @@ namespace bulkhead::sandbox {
 // The limits on the number of tasks (processes and threads) to which this
 // process is subject: of its cgroup and the cgroups above (pids.max), of its
 // user (ulimit -u), and of the kernel. A hostile file in any backend or
-// application under the same limit can use the limit up. If another backend or
-// file then fails because no thread can start, that proves nothing about it.
+// application under the same limit can use the limit up. A backend or file that
+// then fails because no thread can start is not to blame.
 //
 //   const TaskLimits limits;
 //   policy.limits.tasks = std::min(policy.limits.tasks,
@@ -28,19 +28,19 @@ class TaskLimits {
   // Tests give a `root` that replaces /.
   explicit TaskLimits(std::string root = "");
 
-  // Returns the number of tasks that one backend may have so that enough remain
-  // for another backend and the application. Never less than an honest backend
-  // needs.
+  // Returns the number of tasks that one backend may have: half of the lowest
+  // limit, so that enough remain for another backend and the application, but
+  // at least as many as an honest backend needs.
   uint64_t ForOneBackend() const;
   // Returns how often the kernel has refused a task because a cgroup was at its
   // limit. The kernel does not count refusals at the other limits.
   uint64_t Refusals() const;
-  // Returns whether a cgroup's limit was reached since Refusals() returned
+  // Returns whether a cgroup has refused a task since Refusals() returned
   // `before`, or any limit has almost no room now. Calls TasksOfUser() only if
-  // the machine has so many tasks that the user's limit can be near.
+  // the machine has so many tasks that the user may be near the limit.
   bool WereUsedUp(uint64_t before) const;
-  // Returns the number of tasks that this user has. Takes time for each process
-  // of the machine.
+  // Returns the number of tasks that this user has. Slow: reads a file in /proc
+  // for each process of the machine.
   uint64_t TasksOfUser() const;
 
  private:

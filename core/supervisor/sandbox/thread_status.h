@@ -11,8 +11,9 @@
 
 namespace bulkhead::sandbox {
 
-// The state of one thread, as the kernel shows it in /proc/TID/status. Of that
-// file, a hostile thread controls only its name, which is not read.
+// The state of one thread, as the kernel shows it in /proc/TID/status. A
+// hostile thread controls only one line of that file, its name, which is not
+// read.
 struct ThreadStatus {
   pid_t process = 0;        // The process id, as this process sees it.
   pid_t inner_process = 0;  // The process id in its own pid namespace.
@@ -43,18 +44,18 @@ uint32_t InheritedFilters();
 inline constexpr uint32_t kStage1Filters = 2;
 inline constexpr uint32_t kStage2Filters = 4;  // Includes stage 1.
 
-// Checks in /proc, whatever the process claims, that every thread of it has
-// at least `filters` filters of a lock-down and cannot gain privileges.
-// Fails with kSandboxUnavailable, naming what is missing, and with kBackendLost
-// if the process has ended. A thread that starts during the check needs no
-// check: it inherits the filters of the thread that started it.
+// Checks in /proc, which the process cannot forge, that each of its threads has
+// at least `filters` filters of a lock-down and cannot gain privileges. Fails
+// with kSandboxUnavailable, naming what is missing, and with kBackendLost if
+// the process has ended. A thread that starts during the check needs no check:
+// it inherits the filters of the thread that started it.
 Status CheckEveryThread(int pidfd, uint32_t filters);
 
 // Checks in /proc that a session's worker has handlers for exactly the signals
-// of faults (ipc::kFaults), and blocks no signal. Stage 2 permits no later
-// change. So the kernel never logs the bytes around a fault, and no handler can
-// interrupt a system call before bulkheadd is notified of it. Fails with the
-// codes of CheckEveryThread().
+// of faults (ipc::kFaults), and blocks no signal. Stage 2 forbids later
+// changes. So the kernel never logs the bytes around a fault, and no handler
+// can interrupt a system call before bulkheadd is notified of it. Fails with
+// the codes of CheckEveryThread().
 Status CheckSignals(int pidfd);
 
 }  // namespace bulkhead::sandbox

@@ -3,10 +3,9 @@
 
 namespace bulkhead::sandbox {
 
-// For tests of system calls of i386. Returns whether this machine takes them by
-// `int $0x80`. Some virtual machines do not: there the instruction ends a
-// process by SIGSEGV before a filter sees a call. Finds out with a child
-// process.
+// Returns whether this machine executes system calls of i386, which a program
+// makes by `int $0x80`. On some virtual machines the instruction ends a process
+// by SIGSEGV before a filter sees a call. Tries it in a child process.
 bool MachineTakesInt80();
 
 }  // namespace bulkhead::sandbox

@@ -13,7 +13,7 @@ class NoDescriptorLeft {
  public:
   NoDescriptorLeft() {
     EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
-    // The standard ones are in use, or dup() would find a number.
+    // dup() fails only if the standard descriptors, 0 to 2, are all in use.
     const rlimit standard = {.rlim_cur = 3, .rlim_max = before_.rlim_max};
     EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &standard), 0);
     EXPECT_EQ(dup(STDERR_FILENO), -1);
