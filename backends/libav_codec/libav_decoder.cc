@@ -84,6 +84,7 @@ int64_t LeastBytes(const AVCodecContext& context) {
       if (bits != 1 && bits != 2 && bits != 4) bits = 8;
       break;
     default: {
+      // Packets whose tag is "BIT" and any byte are not checked either.
       constexpr unsigned kTagWithoutCheck = MKTAG('B', 'I', 'T', 0);
       const bool checked = (context.codec_tag & 0xffffff) != kTagWithoutCheck;
       return checked ? 0

@@ -55,8 +55,8 @@ class ApplicationRequests {
                            ipc::ReceivedMessage message);
 
  private:
-  // Finds out which of the directories that `request` makes bulkheadd search
-  // answer: they may lie on a silent file server (files/remote_places.h).
+  // Asks each directory that bulkheadd has to search for `request` whether it
+  // answers, since it may lie on a silent file server (files/remote_places.h).
   // Resolves once each has answered or its time is over.
   kj::Promise<void> AskPlacesFor(Request::Reader request);
   // Does the same as Answer(), without asking the directories first.

@@ -43,7 +43,8 @@ Status WriteFile(int root, const std::string& path, const std::string& bytes,
                  uint32_t mode);
 
 // Moves a file, link or folder from below `from` to the same path below `to`,
-// on the same file system. Never replaces an existing file.
+// on the same file system. Creates missing parents as MakeFolder does. Fails if
+// the source is missing or the target exists.
 Status Move(int from, int to, const std::string& path);
 
 // Removes a file, or a folder with all of its contents. Does nothing if there

@@ -74,7 +74,8 @@ class FrameFinder {
     std::optional<Found> found;
   };
 
-  // Returns whether the worker's play continues after position_.
+  // Returns whether the worker's play is this finder's, and stands where
+  // position_ says.
   bool Follows(const worker_link::VideoLink& video) const {
     return following_ && video.PlaysFor(this);
   }
@@ -111,8 +112,9 @@ class FrameFinder {
   const WhyMissing why_missing_;
   frames::StraightRecord record_;
   std::map<uint64_t, frames::Damage> damaged_;  // found so far, by number
-  bool following_ = false;  // the finder's play continues after position_
-  // The number of the last frame found; when counting, of the next frame.
+  bool following_ = false;  // the finder's play stands where position_ says
+  // With timestamps, the number of the last frame that the play has passed.
+  // When counting, the number of the next frame that comes.
   uint64_t position_ = 0;
   uint64_t counted_ = 0;  // frames that a whole pass counted; 0: unknown
   uint64_t window_ = 1;   // frames until the play pauses; doubles at each pause

@@ -277,9 +277,10 @@ Result<uint64_t> FrameSequence::DropSeen(worker_link::VideoLink& video,
               .duration = published->duration,
               .position = published->position};
       fingerprint = published->fingerprint;
-      // The made-up parts of a damaged picture depend on old content of the
-      // buffer, and so on whether the worker decodes ahead. In a pass from the
-      // beginning, such a difference does not matter.
+      // The made-up parts of a damaged picture depend on what the buffer held
+      // before. They therefore differ if the worker decodes ahead. In a pass
+      // from the beginning, the difference is ignored, unless the caller is
+      // shown damaged pictures.
       made_up = first == 0 && published->damaged && !shows_damaged_;
     } else if (const auto* unseen =
                    std::get_if<worker_link::UnseenFrame>(&event)) {

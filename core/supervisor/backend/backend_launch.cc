@@ -117,8 +117,10 @@ Result<std::vector<BackendLaunch::SeenFile>> BackendLaunch::CheckFiles(
 
 kj::Promise<bool> BackendLaunch::HasChanged(
     std::shared_ptr<const BackendLaunch> launch) {
-  // On a remote file system, a child process reads the files first, since it
-  // may hang. It has none of our descriptors, so it opens them by their paths.
+  // Reading may hang on a remote file system, so a child process tries it
+  // first. Only whether the child returns matters; the files are compared
+  // below. The child has none of our descriptors, so it opens the files by
+  // their paths.
   const auto read = [&] {
     const auto opened = discovery::OpenBackend(launch->candidate_);
     if (opened) (void)launch->CheckFiles(*opened);

@@ -48,11 +48,12 @@ class Readiness {
   // of its seccomp filter (zygote_link.h).
   void Check(int pidfd, bool lacks_listener);
 
-  // Returns whether the zygote itself said why it cannot be used, or asked for
-  // more than it was granted.
+  // Returns whether the latest failure is a refusal: the zygote gave the reason
+  // itself, mapped more memory than was granted or files that cannot be held,
+  // or lacked the resources for a clone.
   bool declined() const { return declined_; }
-  // Notes whether a zygote that could not clone a worker said that resources
-  // ran out.
+  // Sets declined() after a failed clone: true if the zygote said that
+  // resources ran out.
   void set_declined(bool declined) { declined_ = declined; }
 
  private:

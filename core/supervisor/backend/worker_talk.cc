@@ -114,8 +114,9 @@ kj::Promise<Status> WorkerTalk::AwaitDeath(CrashClaim claim) {
         AddClaim(std::move(claim), report);
         const Status died(Code::kBackendLost,
                           "its process died: " + DescribeExit(report));
-        // The worker has no media of an application, so it is judged like one
-        // without media: its end is its own doing.
+        // The worker had only a known clip, so it is judged like a worker
+        // without media: its end is the fault of the backend, unless
+        // CulpritOf() blames nobody or the memory ran out.
         const bool others =
             end.kind == blame::ProcessExit::Kind::kOutOfMemory ||
             blame::CulpritOf(end, blame::HostObservation::kDied, false) ==

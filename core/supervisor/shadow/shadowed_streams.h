@@ -66,9 +66,9 @@ class ShadowedStreams : private kj::TaskSet::ErrorHandler {
     uint64_t session;
     std::string device;
     std::string path;
-    std::string against;
-    std::string backend;
-    std::weak_ptr<backend::Backend> origin;
+    std::string against;                     // the device of the shadow
+    std::string backend;                     // the name of `origin`
+    std::weak_ptr<backend::Backend> origin;  // the backend of `device`
     std::unique_ptr<ShadowDecoder> shadow;
     // The matcher's counts at the last Update().
     uint64_t compared = 0;

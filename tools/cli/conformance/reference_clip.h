@@ -69,9 +69,9 @@ std::string PixelFormatOf(const std::string& name);
 enum class Fields {
   // The fields whose values the codec's bitstream or the packets determine.
   kCertain,
-  // The fields of kCertain and those that describe colours. They are compared
-  // to explain wrong pixels: the cause is a colour field with a value other
-  // than ffprobe's value and "unknown".
+  // The fields of kCertain and those that describe colours. Compared if pixels
+  // are wrong: a colour field that differs from ffprobe's explains them.
+  // "unknown" is allowed, too, unless the bitstream declares colours.
   kColors,
 };
 

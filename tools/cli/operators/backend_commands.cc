@@ -174,8 +174,10 @@ bool ChangesStateDirectory(const CommandKind& kind, const Asked& asked,
   return kind.command != BackendCommand::kRestart || !found.complete;
 }
 
-// Changes the state directory, for applications that start later, while other
-// applications are running. Prints the outcome. Returns the exit status.
+// Changes the state directory, for applications that start later. Called while
+// applications run, of which perhaps none has answered (`found.hosts` is then
+// empty). Prints the outcome, unless the lines about each application say it.
+// Returns the exit status.
 int RunForLaterApplications(const GlobalOptions& global,
                             const CommandKind& kind, const Asked& asked,
                             const Found& found) {

@@ -29,7 +29,8 @@ class PacketTable {
   };
   // The packets to decode in order to reach a sample: first `preroll` packets,
   // which only bring the decoder into the right state, then packet `target`,
-  // which contains the sample.
+  // which contains the sample. A sample after the table's end has the last
+  // packet as its target: decoding goes on from there.
   struct Way {
     size_t target;
     size_t preroll;

@@ -24,8 +24,9 @@ inline constexpr uint64_t kMostIndexEntries = uint64_t{16} << 20;
 // decoding, and makes an entry for each packet whose frame will be shown. Gives
 // the entries to `sink` in demuxing order, at most `chunk_entries` at a time.
 // Leaves out packets that the container marks as hidden (edit lists) and
-// packets that show nothing (packet_inspector.h). Entries of points of access
-// (access_points.h) have a check (PacketMark). If a packet has no presentation
+// packets that show nothing (packet_inspector.h). The entry of a point of
+// access (access_points.h) has a hash of the packet (IndexEntry::check), by
+// which a later seek recognizes the packet. If a packet has no presentation
 // timestamp, its entry gets the decoding timestamp; for MPEG, the presentation
 // time that follows from the decoding timestamps (IndexEntry::derived).
 //

@@ -227,7 +227,9 @@ bool MediaFile::ReadPacket(AVPacket* packet) {
 bool MediaFile::Mend(AVPacket& packet) const {
   if (first_packets_.empty() || packet.pos < 0) return true;
   int64_t begin = packet.pos;
-  // In Matroska, packet.pos is the place of the contents of the packet's block.
+  // In Matroska, packet.pos is where the contents of the packet's block begin,
+  // not the packet's bytes. first_packets_ has the place of those bytes; a
+  // packet that is not there is left as it is.
   if (std::string_view(format_->iformat->name) == kMatroska) {
     const auto place = std::find_if(
         first_packets_.begin(), first_packets_.end(),
