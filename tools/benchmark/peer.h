@@ -41,8 +41,10 @@ struct TensorPass {
 // their protocols of requests and answers. Not thread-safe.
 class Peer {
  public:
-  // Starts the process. `arguments` are the script, the name of the library and
-  // further arguments. Returns kUnsupported if the library is not installed.
+  // Starts the process. `arguments` are the script, the name of the library,
+  // the clip and further arguments. peers.py takes Sequential(), Random() and
+  // Clips(); tensors.py takes Tensors(). Returns kUnsupported if the library is
+  // not installed.
   static Result<std::unique_ptr<Peer>> Start(
       std::vector<std::string> arguments);
   ~Peer();

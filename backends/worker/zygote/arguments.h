@@ -11,8 +11,9 @@ namespace bulkhead::worker::zygote {
 // may read the arguments. A hostile session could write decoded data to that
 // memory. The name of the process (/proc/PID/comm) stays.
 //
-// Call this function before vendor code is loaded. Clones of the process
-// inherit it.
+// Call this function before the lock-down of stage 1, which forbids the system
+// call. Clones of the process inherit the effect. Fails with kUnsupported if
+// the kernel refuses; the backend then does not start.
 ipc::Expected<void> HideArguments();
 
 }  // namespace bulkhead::worker::zygote

@@ -45,6 +45,8 @@ struct FoundPeers {
 // checked twice: before connecting, if the kernel reports it then
 // (OwnersOfListeners()), and after connecting. With `host_pid`, strangers are
 // listed in `silent`, with the reason; without, they are left out.
+//
+// Returns kUnsupported if /proc/net/unix cannot be read.
 Result<FoundPeers> FindPeers(std::optional<int> host_pid,
                              const std::set<std::string>& known = {});
 

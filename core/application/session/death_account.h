@@ -41,11 +41,11 @@ struct Awaited {
 // decisions about a death. It starts and sends nothing, so each decision can be
 // tested by itself.
 //
-// Two counts of blamed deaths at the position exist: that of this session, and
-// bulkheadd's, which includes other sessions (ExitVerdict::deaths_here). The
-// larger one is used. The allowed numbers are in Limits: attempts_per_position,
-// kills_per_position, restarts_per_position. The first line that applies to a
-// death decides:
+// Two counts exist at the position: the blamed deaths of this session, and the
+// deaths that the input has caused in all sessions, as bulkheadd counts them
+// (ExitVerdict::deaths_here). The larger one is used. The allowed numbers are
+// in Limits: attempts_per_position, kills_per_position, restarts_per_position.
+// The first line that applies to a death decides:
 //
 //   the worker broke the protocol            give up: kBackendMisbehaved
 //   as many blamed deaths as attempts        give up, with the code of

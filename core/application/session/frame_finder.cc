@@ -55,6 +55,8 @@ Status FrameFinder::Start(worker_link::VideoLink& video, uint64_t i,
   if (entry && !log_.Has(*entry, i)) {
     play.entry = index_[*entry];
     play.keyframe_before = play.entry.pts;
+    // An entry has no check if the index knows the container's keyframes only;
+    // the worker then seeks by time.
     play.start = play.entry.check != 0
                      ? worker_link::PlayRequest::Start::kPacket
                      : worker_link::PlayRequest::Start::kKeyframe;

@@ -20,8 +20,9 @@
 namespace bulkhead::session {
 
 // Returns the device that `options` name, with what is needed to ask for its
-// workers: the key of the input, the options for crash records, and the vetting
-// of the device. `Options` is VideoOptions or AudioOptions.
+// workers: the key of the input, the options for crash records, and the check
+// whether the device declares that it does not decode the stream
+// (DeviceVetting). `Options` is VideoOptions or AudioOptions.
 template <typename Options>
 DeviceChoice ChoiceOf(
     const std::shared_ptr<supervisor_link::SupervisorLink>& supervisor,
@@ -46,7 +47,8 @@ DeviceChoice ChoiceOf(
 }
 
 // Returns the settings of a stream's WorkerRecovery. `elsewhere` are the
-// options for the device on_failure, if the caller has named one.
+// options for the other device that options.on_failure names; nullopt if it
+// names none.
 template <typename Options>
 WorkerRecovery::Settings SettingsOf(
     const std::shared_ptr<supervisor_link::SupervisorLink>& supervisor,

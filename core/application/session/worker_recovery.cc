@@ -95,8 +95,9 @@ WorkerRecovery::Episode& WorkerRecovery::BeginEpisode() {
 void WorkerRecovery::Recovered() {
   const bool moved = stats_.failover && failover_.unconfirmed();
   if (!episode_ && !moved) return;
-  // Without an episode, a new one reports the change of the device: an earlier
-  // call changed it and was then cancelled or failed, which ended its episode.
+  // There is no episode if no worker died in this call, but an earlier call
+  // changed the device and was then cancelled or failed. Then a new, empty one
+  // carries the report.
   Episode& episode = BeginEpisode();
   const auto took = std::chrono::steady_clock::now() - episode.began;
   Recovery recovery{

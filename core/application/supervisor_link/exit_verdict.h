@@ -17,8 +17,9 @@ struct ExitVerdict {
   bool blamed = false;
   bool input_to_blame = false;
   bool device_to_blame = false;
-  // The number of workers, in all sessions, that the input has ended at
-  // ObservedExit::position, as far as bulkheadd remembers.
+  // The number of workers, in all sessions, whose deaths at
+  // ObservedExit::position the input has caused, as far as bulkheadd remembers.
+  // 0 if this end is not the input's fault.
   uint32_t deaths_here = 0;
   // True if the worker could not start a process or thread, because the other
   // workers of its backend had used up the backend's limit of tasks.

@@ -135,7 +135,7 @@ Status WorkerLink::AwaitReply(worker_protocol::StepDeadline& deadline,
     read = channel_->TryRead();
     return !read || *read;
   };
-  auto wake = ipc::Wake::kDeadline;
+  auto wake = ipc::Wake::kDeadline;  // The loop goes on.
   // Each turn looks for a cancellation and a reply, then waits until
   // deadline.next(). A reply (valid or not) and the end of the worker leave the
   // loop early.
@@ -152,13 +152,14 @@ Status WorkerLink::AwaitReply(worker_protocol::StepDeadline& deadline,
     // Wakes the worker, since it may not have seen the latest grants.
     channel_->Wake();
     wake = waiter_.Await(ready, deadline.next());
-    // The loop looks for the cancel signal itself, since another thread may
-    // have taken it.
+    // An interruption proves no cancellation, since another thread may have
+    // taken the signal. The next turn looks for it.
     if (wake == ipc::Wake::kInterrupted) wake = ipc::Wake::kDeadline;
   }
   if (!read) return process_.Misbehaved(read.error().message);
   if (*read) return Status();
   if (wake == ipc::Wake::kPeerGone) return process_.Died();
+  // After the last renewal, the message names the sum of all timeouts.
   const int timeouts =
       deadline.used_up() ? worker_protocol::StepDeadline::kMostTimeouts : 1;
   return process_.TookTooLong(step, step_, timeouts);

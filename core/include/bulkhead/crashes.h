@@ -85,9 +85,9 @@ struct Crash {
   // members whose names begin with `claimed`.
   ExitReport end;
   // The end in one sentence, which names the violation (of the protocol) or the
-  // step that was late (for a deadline). If `claims_cause` is true, the process
-  // itself reported the text after the first colon: a breach of
-  // bulkhead_backend.h.
+  // step that was late (for a deadline). If `claims_cause` is true, the cause
+  // is a breach of a clause of bulkhead_backend.h, and its text after the first
+  // colon is only the process's own report.
   std::string cause;
   bool claims_cause = false;
   std::optional<Input> input;  // nullopt if the process served no session.

@@ -24,14 +24,15 @@ namespace bulkhead::sandbox {
 // The memfd is sealed, so a backend cannot change it, and the same descriptor
 // serves every start of the backend. `forbidden` is the reaction to a
 // forbidden call that this machine supports (SandboxReport::forbidden). With
-// kNotify, the zygote sends the filter's listener, which the caller must keep
-// open.
+// kNotify, the zygote's first message to bulkheadd carries the listener of its
+// filter (zygote_link.h); bulkheadd must keep it open while the backend lives.
 Result<ipc::UniqueFd> CompileLockdown(const Policy& policy,
                                       const Plugin& plugin,
                                       Forbidden forbidden);
 
 // Returns the part of CompileLockdown()'s lock-down that a session's worker
-// installs as stage 2.
+// installs as stage 2. bulkheadd compares with it the filters that a worker
+// asks to install (ExpectedCalls).
 ExpectedCalls::SessionLockdown SessionLockdownOf(const Policy& policy,
                                                  Forbidden forbidden);
 

@@ -16,9 +16,10 @@ struct PacketRole {
   // refer to no packet before this one. Only leading pictures, which are sent
   // after this packet and shown before its picture, may do so (open GOP).
   bool entry = false;
-  // H.264, stricter than `entry`: true if the stream itself, and not only the
-  // container, says that decoding may begin here. A decoder that begins here
-  // then shows the same later pictures as one that began earlier.
+  // H.264: true for an entry that the stream itself declares (an IDR, or a
+  // recovery point with count 0) and whose slices are all intra coded. After
+  // any other entry, which may rest on the container's flag alone, later
+  // pictures may differ from those of a decoder that began earlier.
   bool exact = false;
   // True for an entry after which no packet, not even a leading picture,
   // refers to earlier packets (closed GOP).
