@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -43,10 +42,8 @@ TEST(DaskPage, DoesWhatItShows) {
     GTEST_SKIP() << "/dev/shm cannot be written to: " << strerror(errno);
   }
   const Workplace workplace("dask");
-  std::istringstream package(getenv("BULKHEAD_TEST_PYTHON"));
-  std::string module;
-  package >> module;
-  const fs::path site = fs::canonical(module).parent_path().parent_path();
+  const fs::path site =
+      fs::canonical(PathFromEnvironment("BULKHEAD_TEST_PYTHON")).parent_path();
   setenv("PYTHONPATH", site.c_str(), 1);
   setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
   std::vector<std::unique_ptr<RunningProgram>> servers;

@@ -33,7 +33,7 @@ def python_test(name, size = "medium", uses = [], hides = [], pages = [], source
     files = [_LIBEXEC, _SITE] + pages
     variables = {
         "BULKHEAD_TEST_LIBEXEC": "$(rootpaths {})".format(_LIBEXEC),
-        "BULKHEAD_TEST_PYTHON": "$(rootpaths {})".format(_SITE),
+        "BULKHEAD_TEST_PYTHON": "$(rootpath {})".format(_SITE),
         # The folder of the sources stays as it is.
         "PYTHONDONTWRITEBYTECODE": "1",
     }

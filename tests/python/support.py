@@ -44,8 +44,7 @@ def _real_path(variable, suffix):
 def _use_built_files():
     libexec = _real_path("BULKHEAD_TEST_LIBEXEC", "/bulkheadd")
     os.environ["BULKHEAD_LIBEXEC_DIR"] = os.path.dirname(libexec)
-    package = os.path.dirname(_real_path("BULKHEAD_TEST_PYTHON", "/__init__.py"))
-    site = os.path.dirname(package)
+    site = os.path.dirname(os.path.realpath(os.environ["BULKHEAD_TEST_PYTHON"]))
     sys.path.insert(0, site)
     os.environ["PYTHONPATH"] = site  # For the programs that a test starts.
 
