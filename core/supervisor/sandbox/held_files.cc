@@ -177,11 +177,14 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
     Join(mapping.offset, mapping.offset + bytes, wanted[file].spans);
   }
   size_t count = pages_.size();
+  size_t name_bytes = name_bytes_;
+  uint64_t wanted_bytes = 0;
   for (const auto& [file, what] : wanted) {
     count += what.spans.size();
-    name_bytes_ += what.spans.size() * what.mapping.path.size();
+    name_bytes += what.spans.size() * what.mapping.path.size();
+    for (const auto& [begin, end] : what.spans) wanted_bytes += end - begin;
   }
-  if (count > kMostParts || name_bytes_ > kMostNameBytes) {
+  if (count > kMostParts || name_bytes > kMostNameBytes) {
     return Status(Code::kBackendUnavailable,
                   "it maps " + std::to_string(count) +
                       " parts of files, of which " +
@@ -194,10 +197,17 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
                   "bulkheadd holds " + std::to_string(shared_.size()) +
                       " parts of files in memory already, for other backends");
   }
-  uint64_t wanted_bytes = 0;
+  if (wanted_bytes > most_bytes) {
+    return Status(Code::kBackendUnavailable,
+                  "it maps " + std::to_string(wanted_bytes) +
+                      " bytes of files, of which " +
+                      std::to_string(most_bytes) +
+                      " can be held in memory: map less of them, or read them");
+  }
+  bytes_ += wanted_bytes;
+  name_bytes_ = name_bytes;
   for (const auto& [file, what] : wanted) {
     for (const auto& [begin, end] : what.spans) {
-      wanted_bytes += end - begin;
       // Another backend may hold the part already.
       if (auto pages = shared_.Find(file, begin, end)) {
         pages_.push_back(std::move(pages));
@@ -211,13 +221,7 @@ Status HeldFiles::Add(pid_t process, const std::vector<FileMapping>& mappings,
                         .end = end});
     }
   }
-  bytes_ += wanted_bytes;
-  if (wanted_bytes <= most_bytes) return Status();
-  parts_.clear();
-  return Status(Code::kBackendUnavailable,
-                "it maps " + std::to_string(wanted_bytes) +
-                    " bytes of files, of which " + std::to_string(most_bytes) +
-                    " can be held in memory: map less of them, or read them");
+  return Status();
 }
 
 Result<bool> HeldFiles::Step() {

@@ -109,8 +109,8 @@ class HeldFiles {
   // Step() then holds them. Fails with kBackendUnavailable if the new parts
   // have more than `most_bytes`, if more than a thousand parts would be held,
   // or for a remote file (kLater). Fails with kResourceExhausted if too many
-  // parts are held for all backends. Step() holds no part of a failed Add(). A
-  // failed Step() drops all parts that are not held yet.
+  // parts are held for all backends. A failed Add() adds nothing. A failed
+  // Step() drops all parts that are not held yet.
   Status Add(pid_t process, const std::vector<FileMapping>& mappings,
              uint64_t most_bytes, When when);
   // Reads some MB of the part that was mapped last, or if all of it is read,

@@ -185,6 +185,16 @@ TEST_F(HeldFilesTest, TooMuchIsRefused) {
   EXPECT_EQ(*held_.Step(), true) << "nothing of it is held";
 }
 
+TEST_F(HeldFilesTest, AFailedAddCountsNothing) {
+  EXPECT_FALSE(Hold(kBytes - 1).ok());
+  EXPECT_EQ(held_.bytes(), 0u);
+  std::vector<FileMapping> long_names = Mappings();
+  long_names.front().path = std::string(size_t{256} << 10, 'x') + path_;
+  EXPECT_FALSE(held_.Add(getpid(), long_names, kBytes, kFirst).ok());
+  EXPECT_TRUE(held_.Add(getpid(), Mappings(), kBytes, kFirst).ok());
+  EXPECT_EQ(held_.bytes(), kBytes);
+}
+
 TEST_F(HeldFilesTest, PagesAfterTheEndOfAFileAreNone) {
   ASSERT_EQ(truncate(path_.c_str(), 5000), 0);
   const Status held = Hold();
