@@ -64,7 +64,6 @@ void SlotLedger::RevokeGrants() {
   }
 }
 
-size_t SlotLedger::free_count() const { return Count(State::kFree); }
 size_t SlotLedger::granted_count() const { return Count(State::kGranted); }
 size_t SlotLedger::leased_count() const { return Count(State::kLeased); }
 

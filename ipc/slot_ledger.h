@@ -59,7 +59,6 @@ class SlotLedger {
   // can no longer write.
   void RevokeGrants();
 
-  size_t free_count() const;
   size_t granted_count() const;
   size_t leased_count() const;
 

@@ -42,8 +42,6 @@ class ContentCheck {
   // long as the file system does.
   void HashPiece();
 
-  uint64_t hashed_bytes() const { return hashed_bytes_; }
-
  private:
   // A file that is being hashed.
   struct Hashing {

@@ -40,7 +40,6 @@ void Neighbours::List() {
 void Neighbours::ReadNext(const std::map<std::string, std::string>& claims) {
   const std::string dist_info = std::move(unread_.back());
   unread_.pop_back();
-  ++read_;
   Distribution neighbour;
   neighbour.directory = directory_;
   neighbour.dist_info = dist_info;

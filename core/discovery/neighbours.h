@@ -50,8 +50,6 @@ class Neighbours {
   // Returns which neighbour may own files in the folder of the shared object,
   // as a predicate ("may belong to ..."), or an empty string if none may.
   const std::string& sharer() const { return sharer_; }
-  // Returns how many neighbours were read.
-  size_t read() const { return read_; }
 
  private:
   // Returns whether a neighbour without a readable RECORD may own files in the
@@ -63,7 +61,6 @@ class Neighbours {
   const std::string own_name_;       // Normalized.
   const std::string folder_;         // The shared object's, or empty if none.
   std::vector<std::string> unread_;  // Names of dist-info folders.
-  size_t read_ = 0;
   size_t row_bytes_ = 0;
   std::map<std::string, std::string> owners_;  // Path to another's dist-info.
   std::string sharer_;

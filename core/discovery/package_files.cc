@@ -94,7 +94,7 @@ PackageFiles::PackageFiles(int directory_fd, Distribution distribution,
 // The first step reads the claims, and the next ones the neighbours' RECORDs.
 // The others judge the rows, and hash the files that JudgeRow() compares.
 bool PackageFiles::Step() {
-  if (++steps_ == 1) {
+  if (!std::exchange(begun_, true)) {
     failure_ = ReadClaims();
     if (!failure_.ok()) return true;
     neighbours_.List();
@@ -122,7 +122,6 @@ bool PackageFiles::Step() {
     if (row_ == claims_.end() || !failure_.ok()) break;
     if (!JudgeRow()) return false;
     ++row_;
-    ++rows_;
   }
   return row_ == claims_.end() || !failure_.ok();
 }

@@ -71,14 +71,6 @@ class PackageFiles {
   // The most files and folders that are listed without a RECORD.
   static constexpr size_t kMaxUnrecorded = 4096;
 
-  // Counts the work so far. Tests compare counts, since times are noisy.
-  struct Work {
-    uint64_t rows = 0;
-    uint64_t hashed_bytes = 0;
-    size_t neighbours = 0;
-    size_t steps = 0;
-  };
-
   // `directory_fd` is borrowed until the last step. `plugin_path` and `object`
   // are the path and the attributes of the backend's shared object.
   PackageFiles(int directory_fd, Distribution distribution,
@@ -95,9 +87,6 @@ class PackageFiles {
   // Lists the refused files: the first few one by one, then the number of the
   // others.
   const Diagnostics& diagnostics() const { return diagnostics_; }
-  Work work() const {
-    return {rows_, content_.hashed_bytes(), neighbours_.read(), steps_};
-  }
 
  private:
   // Reads RECORD, or lists the folder of the object.
@@ -115,13 +104,12 @@ class PackageFiles {
   const Distribution distribution_;
   const std::string plugin_path_;
   const struct stat object_;
+  bool begun_ = false;  // True once Step() has read the claims.
   bool has_record_ = false;
   std::map<std::string, std::string> claims_;  // Path to RECORD's hash.
   std::map<std::string, std::string>::const_iterator row_;
   Neighbours neighbours_;
   ContentCheck content_;
-  size_t steps_ = 0;
-  uint64_t rows_ = 0;
   std::vector<PackageFile> accepted_;
   size_t refused_ = 0;
   Status failure_;

@@ -212,8 +212,4 @@ std::weak_ordering CompareVersions(std::string_view left_untrusted,
   return left_untrusted <=> right_untrusted;
 }
 
-bool IsVersion(std::string_view text_untrusted) {
-  return Parse(text_untrusted).has_value();
-}
-
 }  // namespace bulkhead::discovery

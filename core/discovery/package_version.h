@@ -13,7 +13,4 @@ namespace bulkhead::discovery {
 std::weak_ordering CompareVersions(std::string_view left_untrusted,
                                    std::string_view right_untrusted);
 
-// Returns whether PEP 440 accepts the text, spelling variants included.
-bool IsVersion(std::string_view text_untrusted);
-
 }  // namespace bulkhead::discovery

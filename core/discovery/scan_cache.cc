@@ -122,7 +122,6 @@ std::shared_ptr<const Scan> ScanCache::Rescan(
   // The change may concern only a distribution that is not used.
   if (scan_ && IsSame(scan, *scan_)) return scan_;
   scan_ = std::make_shared<const Scan>(std::move(scan));
-  ++generation_;
   return scan_;
 }
 

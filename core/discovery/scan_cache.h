@@ -25,9 +25,7 @@ namespace bulkhead::discovery {
 //   ScanCache cache({.group = "bulkhead.backends"});
 //   std::shared_ptr<const Scan> scan = cache.Rescan(path);
 //   ...
-//   const uint64_t before = cache.generation();
-//   scan = cache.Rescan(path);
-//   if (cache.generation() != before) ...  // Something was installed.
+//   if (cache.Rescan(path) != scan) ...  // Something was installed.
 //
 // The cache holds the list of folders in each directory, and METADATA and
 // entry_points.txt of each .dist-info folder, or the fact that the file is
@@ -84,9 +82,6 @@ class ScanCache {
   std::shared_ptr<const Scan> Rescan(
       const std::vector<SearchDirectory>& plugin_path);
 
-  // Returns the number of different results so far.
-  uint64_t generation() const { return generation_; }
-
   // Returns the number of folders that the last Rescan() had to read.
   size_t folders_read() const { return folders_read_; }
   // Returns the number of folders that no Rescan() has read yet.
@@ -135,7 +130,6 @@ class ScanCache {
   std::string path_buffer_;
   std::vector<Place> places_;  // In the order of the last Rescan().
   std::shared_ptr<const Scan> scan_;
-  uint64_t generation_ = 0;
   size_t folders_read_ = 0;
   size_t unread_ = 0;
   size_t folders_left_ = 0;  // Folders that this scan may still read.

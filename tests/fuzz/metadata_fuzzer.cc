@@ -54,6 +54,12 @@ void FuzzFolderName(std::string_view text) {
   FUZZ_CHECK(bulkhead::NormalizedName(normalized) == normalized);
 }
 
+// Returns whether the text is a version: every other text comes below the
+// lowest version.
+bool IsVersion(std::string_view text) {
+  return CompareVersions(text, "0.dev0") >= 0;
+}
+
 // Checks that versions have a total order, in which equal versions compare
 // alike to every other version.
 void FuzzVersions(std::string_view text) {
