@@ -10,8 +10,9 @@
 namespace bulkhead {
 namespace {
 
+// These three return the words that follow the subject.
 std::string DescribeViolation(const ExitReport& report) {
-  std::string text = "it was killed by its sandbox";
+  std::string text = " was killed by its sandbox";
   if (report.stage > 0) {
     text += " (stage " + std::to_string(report.stage) + ")";
   }
@@ -27,7 +28,7 @@ std::string DescribeViolation(const ExitReport& report) {
 }
 
 std::string DescribeSignal(const ExitReport& report) {
-  std::string text = "it was ended by signal " + std::to_string(report.value) +
+  std::string text = " was ended by signal " + std::to_string(report.value) +
                      " (" + ::strsignal(report.value) + ")";
   if (!report.claimed_backtrace.empty()) {
     text += ", by its own account in " + report.claimed_backtrace.front();
@@ -39,34 +40,35 @@ std::string DescribeExitCode(const ExitReport& report) {
   const bool lost = report.value == ipc::kExitDeviceLost;
   const bool failed = report.value == ipc::kExitBackendFailed;
   if (report.value == ipc::kExitLockdown) {
-    return "it exited with code 5, with which a worker says that stage 2 of "
+    return " exited with code 5, with which a worker says that stage 2 of "
            "its sandbox, or the limit of its memory, cannot be installed";
   }
   if ((!lost && !failed) || report.claimed_backtrace.empty()) {
-    return "it exited with code " + std::to_string(report.value);
+    return " exited with code " + std::to_string(report.value);
   }
   // The first line of the claim is the backend's sentence (CrashClaim).
-  return std::string("it exited because its ") +
+  return std::string(" exited because its ") +
          (lost ? "device is lost" : "backend failed") +
          ", by its own account: " + report.claimed_backtrace.front();
 }
 
 }  // namespace
 
-std::string DescribeExit(const ExitReport& report) {
+std::string DescribeExit(const ExitReport& report, const std::string& subject) {
   switch (report.kind) {
     case ExitReport::Kind::kExited:
-      return DescribeExitCode(report);
+      return subject + DescribeExitCode(report);
     case ExitReport::Kind::kSignaled:
-      return DescribeSignal(report);
+      return subject + DescribeSignal(report);
     case ExitReport::Kind::kSandboxViolation:
-      return DescribeViolation(report);
+      return subject + DescribeViolation(report);
     case ExitReport::Kind::kDeadline:
-      return "it took too long and was killed";
+      return subject + " took too long and was killed";
     case ExitReport::Kind::kProtocolViolation:
-      return "it broke the protocol and was killed";
+      return subject + " broke the protocol and was killed";
     case ExitReport::Kind::kOutOfMemory:
-      return "it was killed because its backend was at its limit of memory";
+      return subject +
+             " was killed because its backend was at its limit of memory";
     case ExitReport::Kind::kUnknown:
       break;
   }

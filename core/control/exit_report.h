@@ -10,8 +10,9 @@ namespace bulkhead {
 
 // Describes the end of a worker in words that can follow "the worker died: ",
 // for instance "it was killed by its sandbox (stage 2) for the system call
-// socket (41, x86_64)".
-std::string DescribeExit(const ExitReport& report);
+// socket (41, x86_64)". `subject` replaces "it".
+std::string DescribeExit(const ExitReport& report,
+                         const std::string& subject = "it");
 
 // Returns whether `signal` is a request to end, such as SIGTERM. No fault
 // raises such a signal, so somebody sent it on purpose. The sandbox lets no

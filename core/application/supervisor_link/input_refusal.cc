@@ -105,14 +105,12 @@ Status RefusalOf(const PoisonedPosition& poisoned, std::string_view unit,
         "let it have more memory (bulkhead grant BACKEND memory=N) or skip "
         "the file";
   }
-  std::string last = DescribeExit(report);
-  // "it was killed" becomes "the last was killed".
-  if (last.starts_with("it ")) last = "the last" + last.substr(2);
   std::string message = "this file ended " + std::to_string(poisoned.deaths) +
                         (poisoned.deaths == 1 ? " worker" : " workers") +
                         " of device " + report.device + " " + report.position +
-                        " and is not tried there again; " + last + "; " +
-                        advice + SeeCrash(report.crash);
+                        " and is not tried there again; " +
+                        DescribeExit(report, "the last") + "; " + advice +
+                        SeeCrash(report.crash);
   return Status(code, std::move(message), std::move(report));
 }
 
