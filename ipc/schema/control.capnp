@@ -238,7 +238,7 @@ struct Event {
   # The number of the session, where the event concerns one.
   device @5 :Text;
   state @6 :Text;
-  # The new state, in words. Only for backendState.
+  # The new state (backendState) or the outcome (trial), in words.
   text @7 :Text;
   # Details for people.
   exit @8 :Types.ExitReport;

@@ -92,6 +92,7 @@ TEST(Shadow, ALieInOnePercentOfTheFramesIsCaught) {
   EXPECT_NE(differs.text.find("differ in its picture"), std::string::npos)
       << differs.text;
   EXPECT_EQ(differs.device, "wrong:0");
+  EXPECT_EQ(trial.state, "passed");
   EXPECT_NE(trial.text.find("passed the trial"), std::string::npos)
       << trial.text;
 
@@ -151,6 +152,7 @@ TEST_P(Trial, ABackendThatFailsItIsTreatedAsOneThatFails) {
   Events events;
   EXPECT_EQ(DecodeAll(*host, clip, {.device = "wrong"}).size(), 1'000u);
   const Event trial = events.Await(Kind::kTrial, 1).at(0);
+  EXPECT_EQ(trial.state, "failed");
   EXPECT_NE(trial.text.find("failed the trial"), std::string::npos)
       << trial.text;
   EXPECT_NE(trial.text.find(GetParam().words), std::string::npos) << trial.text;
@@ -192,6 +194,7 @@ TEST(Shadow, AClipThatAnUpgradeRemovedIsLeftOutOfTheTrial) {
   Events events;
   EXPECT_EQ(DecodeAll(*host, clip, {.device = "wrong"}).size(), 1'000u);
   const Event trial = events.Await(Kind::kTrial, 1).at(0);
+  EXPECT_EQ(trial.state, "passed");
   EXPECT_NE(trial.text.find("passed the trial"), std::string::npos)
       << trial.text;
 }

@@ -215,6 +215,7 @@ void ShadowedStreams::NoteTrial(const std::string& backend,
   Known& known = known_[backend];
   known.on_trial = false;
   const bool failed = trial.held && !trial.failure.ok();
+  std::string state = failed ? "failed" : "undecided";
   std::string& outcome = known.report.last_trial;
   outcome = charge + ": ";
   if (!trial.held) {
@@ -224,12 +225,15 @@ void ShadowedStreams::NoteTrial(const std::string& backend,
   } else if (!unchecked.empty()) {
     outcome += "it goes on, but " + unchecked;
   } else {
+    state = "passed";
     outcome += "passed the trial, so it goes on";
   }
   known.report.trials += trial.held ? 1 : 0;
   known.report.failed_trials += failed ? 1 : 0;
-  context_.events.Add(
-      {.kind = Event::Kind::kTrial, .backend = backend, .text = outcome});
+  context_.events.Add({.kind = Event::Kind::kTrial,
+                       .backend = backend,
+                       .state = std::move(state),
+                       .text = outcome});
 }
 
 }  // namespace bulkhead::shadow

@@ -16,10 +16,11 @@ bool IsBad(const Event& event) {
   switch (event.kind) {
     case Kind::kBackendState:
       return event.state == "backing-off" || event.state == "quarantined";
+    case Kind::kTrial:
+      return event.state != "passed";
     case Kind::kZygoteEnded:
     case Kind::kWorkerEnded:
     case Kind::kShadowDiffers:
-    case Kind::kTrial:
     case Kind::kFailover:
     case Kind::kFailoverFailed:
       return true;

@@ -14,8 +14,8 @@ namespace bulkhead::cli::top {
 
 // Keeps the cause of the last failure of each backend and each session, taken
 // from events: the end of a worker or zygote, a bad state of the backend, a
-// trial, a failover, or a difference that a shadow found. FindRunningHosts()
-// does not report causes, only numbers of restarts.
+// trial that it did not pass, a failover, or a difference that a shadow found.
+// FindRunningHosts() does not report causes, only numbers of restarts.
 //
 // A session that gets another worker also gets another number in the events.
 // So after a worker has ended, the next session that is opened on the same

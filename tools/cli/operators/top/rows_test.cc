@@ -201,6 +201,21 @@ TEST(Rows, HaveTheLastCause) {
   EXPECT_EQ(table.rows[2].cause, "clip.mp4");
 }
 
+TEST(Rows, APassedTrialIsNoCause) {
+  const auto trial = [](std::string outcome) {
+    return Event{.kind = Event::Kind::kTrial,
+                 .host_pid = 4711,
+                 .backend = "acme",
+                 .state = outcome,
+                 .text = outcome + " the trial"};
+  };
+  Causes causes;
+  causes.Add({trial("passed")});
+  EXPECT_EQ(causes.OfBackend(4711, "acme"), "");
+  causes.Add({trial("failed"), trial("passed")});
+  EXPECT_EQ(causes.OfBackend(4711, "acme"), "failed the trial");
+}
+
 TEST(Rows, ASessionTakesItsCauseToItsNextWorker) {
   const auto event = [](Event::Kind kind, uint64_t session, std::string text) {
     return Event{.kind = kind,
