@@ -11,7 +11,9 @@
 #include "core/control/exit_report.h"
 #include "core/supervisor/blame/culprit.h"
 #include "core/supervisor/blame/process_exit.h"
+#include "core/supervisor/sockets/lateness.h"
 #include "core/worker_protocol/reply_validation.h"
+#include "core/worker_protocol/step_deadline.h"
 #include "ipc/capnp_read.h"
 #include "ipc/message_socket.h"
 
@@ -125,25 +127,15 @@ kj::Promise<Status> WorkerTalk::AwaitDeath(CrashClaim claim) {
       });
 }
 
-kj::Promise<void> WorkerTalk::Lateness(
-    std::shared_ptr<worker_protocol::StepDeadline> deadline) {
-  return port_.getTimer()
-      .afterDelay(deadline->next().remaining().count() * kj::NANOSECONDS)
-      .then([this, deadline]() -> kj::Promise<void> {
-        if (!deadline->GoesOn()) return kj::READY_NOW;
-        return Lateness(deadline);
-      });
-}
-
 kj::Promise<Status> WorkerTalk::WhenLate(milliseconds limit) {
   const auto began = std::chrono::steady_clock::now();
-  return Lateness(std::make_shared<worker_protocol::StepDeadline>(
-                      limit,
-                      [this] {
-                        return worker_ ? worker_protocol::ReadRunDelays(
-                                             PidOf(worker_->pidfd.get()))
-                                       : worker_protocol::RunDelays();
-                      }))
+  auto deadline =
+      std::make_shared<worker_protocol::StepDeadline>(limit, [this] {
+        return worker_
+                   ? worker_protocol::ReadRunDelays(PidOf(worker_->pidfd.get()))
+                   : worker_protocol::RunDelays();
+      });
+  return sockets::Lateness(port_.getTimer(), std::move(deadline))
       .then([began, limit] {
         const Status late(Code::kDeadlineExceeded, "it took too long");
         // Only waits for a processor extend the deadline by so much.

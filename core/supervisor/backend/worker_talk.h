@@ -15,7 +15,6 @@
 #include "core/supervisor/sandbox/memory_limit.h"
 #include "core/supervisor/sockets/event_socket.h"
 #include "core/worker_protocol/frame_pool.h"
-#include "core/worker_protocol/step_deadline.h"
 #include "core/worker_protocol/worker_channel.h"
 #include "ipc/schema/session.capnp.h"
 #include "ipc/unique_fd.h"
@@ -81,10 +80,6 @@ class WorkerTalk {
   // Resolves with how the worker died. `claim` is what the worker said of its
   // crash.
   kj::Promise<Status> AwaitDeath(CrashClaim claim);
-  // Resolves once `deadline` is over, with its extensions for waits for a
-  // processor.
-  kj::Promise<void> Lateness(
-      std::shared_ptr<worker_protocol::StepDeadline> deadline);
   Status Attach(const ipc::UniqueFd& media);
   // Returns a function that sends over the worker's socket without waiting.
   worker_protocol::WorkerChannel::SendMessage SendAtOnce();

@@ -16,6 +16,7 @@
 #include "core/base/from_ipc.h"
 #include "core/base/pidfd.h"
 #include "core/supervisor/sandbox/thread_status.h"
+#include "core/supervisor/sockets/lateness.h"
 #include "core/worker_protocol/reply_validation.h"
 #include "ipc/capnp_read.h"
 #include "ipc/message_socket.h"
@@ -73,22 +74,11 @@ std::shared_ptr<StepDeadline> SessionSocket::Within(milliseconds patience) {
   });
 }
 
-kj::Promise<void> SessionSocket::Lateness(
-    std::shared_ptr<StepDeadline> deadline) {
-  return port_.getTimer()
-      .afterDelay(deadline->next().remaining().count() * kj::NANOSECONDS)
-      .then([this, deadline]() -> kj::Promise<void> {
-        // The worker gets more time if it had to wait for a processor.
-        if (!deadline->GoesOn()) return kj::READY_NOW;
-        return Lateness(deadline);
-      });
-}
-
 kj::Promise<void> SessionSocket::Standstill(
     std::shared_ptr<StepDeadline> deadline, milliseconds patience,
     uint64_t threads) {
-  return Lateness(deadline).then(
-      [this, deadline, patience, threads]() -> kj::Promise<void> {
+  return Lateness(port_.getTimer(), deadline)
+      .then([this, deadline, patience, threads]() -> kj::Promise<void> {
         const uint64_t left = sandbox::CountThreads(pidfd_.get());
         // No thread has ended within the last timeout.
         if (left >= threads) return kj::READY_NOW;
@@ -101,7 +91,7 @@ kj::Promise<void> SessionSocket::Standstill(
 kj::Promise<Status> SessionSocket::Attach(Memory memory, bool shared,
                                           milliseconds patience,
                                           std::function<Status()> confirm) {
-  auto late = Lateness(Within(patience)).then([] {
+  auto late = Lateness(port_.getTimer(), Within(patience)).then([] {
     return Status(Code::kDeadlineExceeded, "it sent no hello");
   });
   const kj::TimePoint end = port_.getTimer().now() + ToDuration(patience);

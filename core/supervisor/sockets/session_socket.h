@@ -83,9 +83,6 @@ class SessionSocket {
   // Returns the deadline of a step of the worker that begins now.
   std::shared_ptr<worker_protocol::StepDeadline> Within(
       std::chrono::milliseconds patience);
-  // Resolves once the deadline has passed.
-  kj::Promise<void> Lateness(
-      std::shared_ptr<worker_protocol::StepDeadline> deadline);
   // Resolves once the deadline has passed. Renews the deadline as long as some
   // thread of the process has ended during each timeout. `threads` is the
   // present number of threads.
