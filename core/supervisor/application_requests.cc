@@ -8,9 +8,9 @@
 
 #include "core/base/device_name.h"
 #include "core/control/exit_messages.h"
+#include "core/control/text_list.h"
 #include "core/supervisor/catalog/backend_descriptions.h"
 #include "core/supervisor/sockets/replies.h"
-#include "core/supervisor/text_list.h"
 #include "ipc/capnp_read.h"
 
 namespace bulkhead::supervisor {
@@ -51,9 +51,9 @@ sandbox::Requirements RequirementsOf(
 ApplicationRequests::ApplicationRequests(
     kj::UnixEventPort& port, Operators::Application application,
     schema::Configuration::Reader configuration, int application_pidfd,
-    StartServices::Programs programs, kj::TaskSet& tasks)
+    backend::StartServices::Programs programs, kj::TaskSet& tasks)
     : services_(port, application.pid, configuration, application_pidfd,
-                std::move(programs)),
+                std::move(programs), health_),
       sandbox_(services_.context(), RequirementsOf(configuration),
                configuration.getCgroup().cStr()),
       catalog_(PluginPathOf(configuration), SelectionOf(configuration),

@@ -6,15 +6,16 @@
 
 #include <vector>
 
+#include "core/supervisor/backend/start_services.h"
 #include "core/supervisor/catalog/catalog.h"
 #include "core/supervisor/device_requests.h"
+#include "core/supervisor/health/health_check.h"
 #include "core/supervisor/offered_sandbox.h"
 #include "core/supervisor/operators.h"
 #include "core/supervisor/session_opening.h"
 #include "core/supervisor/session_workers.h"
 #include "core/supervisor/shadow/shadowed_streams.h"
 #include "core/supervisor/sockets/event_socket.h"
-#include "core/supervisor/start_services.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"
 #include "ipc/unique_fd.h"
@@ -36,7 +37,8 @@ class ApplicationRequests {
   ApplicationRequests(kj::UnixEventPort& port,
                       Operators::Application application,
                       ipc::schema::Configuration::Reader configuration,
-                      int application_pidfd, StartServices::Programs programs,
+                      int application_pidfd,
+                      backend::StartServices::Programs programs,
                       kj::TaskSet& tasks);
   KJ_DISALLOW_COPY(ApplicationRequests);
 
@@ -74,7 +76,8 @@ class ApplicationRequests {
   void StartShadow(ipc::schema::Shadow::Reader request,
                    std::vector<ipc::UniqueFd> descriptors);
 
-  StartServices services_;
+  health::HealthCheck health_;
+  backend::StartServices services_;
   OfferedSandbox sandbox_;
   catalog::Catalog catalog_;
   shadow::ShadowedStreams shadows_;

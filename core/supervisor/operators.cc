@@ -35,7 +35,7 @@ const char* NameOf(schema::BackendCommand::Action action) {
 
 }  // namespace
 
-Operators::Operators(Application application, StartServices& services,
+Operators::Operators(Application application, backend::StartServices& services,
                      catalog::Catalog& catalog,
                      const shadow::ShadowedStreams& shadows)
     : application_(application),

@@ -9,12 +9,12 @@
 #include <memory>
 #include <optional>
 
+#include "core/supervisor/backend/start_services.h"
 #include "core/supervisor/catalog/catalog.h"
 #include "core/supervisor/catalog/operator_commands.h"
 #include "core/supervisor/shadow/shadowed_streams.h"
 #include "core/supervisor/sockets/event_socket.h"
 #include "core/supervisor/sockets/operator_socket.h"
-#include "core/supervisor/start_services.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::supervisor {
@@ -36,7 +36,7 @@ class Operators : private kj::TaskSet::ErrorHandler {
   };
 
   // All must outlive this object.
-  Operators(Application application, StartServices& services,
+  Operators(Application application, backend::StartServices& services,
             catalog::Catalog& catalog, const shadow::ShadowedStreams& shadows);
   KJ_DISALLOW_COPY(Operators);
 
@@ -65,7 +65,7 @@ class Operators : private kj::TaskSet::ErrorHandler {
   void taskFailed(kj::Exception&& exception) override;
 
   const Application application_;
-  StartServices& services_;
+  backend::StartServices& services_;
   const backend::StartContext& context_;
   catalog::Catalog& catalog_;
   const shadow::ShadowedStreams& shadows_;

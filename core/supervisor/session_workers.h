@@ -10,11 +10,11 @@
 
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/backend.h"
+#include "core/supervisor/backend/start_services.h"
 #include "core/supervisor/catalog/catalog.h"
 #include "core/supervisor/sockets/event_socket.h"
 #include "core/supervisor/sockets/host_ends.h"
 #include "core/supervisor/sockets/session_socket.h"
-#include "core/supervisor/start_services.h"
 #include "ipc/schema/control.capnp.h"
 #include "ipc/unique_fd.h"
 
@@ -28,7 +28,7 @@ namespace bulkhead::supervisor {
 class SessionWorkers {
  public:
   // Both must outlive this object.
-  SessionWorkers(StartServices& services, catalog::Catalog& catalog)
+  SessionWorkers(backend::StartServices& services, catalog::Catalog& catalog)
       : services_(services), catalog_(catalog) {}
   KJ_DISALLOW_COPY(SessionWorkers);
 
@@ -82,7 +82,7 @@ class SessionWorkers {
   // Returns null if the session has no worker.
   std::shared_ptr<sockets::SessionSocket> SocketOf(uint64_t session) const;
 
-  StartServices& services_;
+  backend::StartServices& services_;
   catalog::Catalog& catalog_;
   sockets::HostEnds ends_;
   std::map<uint64_t, std::shared_ptr<sockets::SessionSocket>> sockets_;

@@ -102,7 +102,7 @@ Status Supervisor::Configure(schema::Configuration::Reader configuration,
   const bool has_programs = descriptors.size() == kWithPrograms;
   requests_.emplace(
       port_, application_, configuration, application_pidfd_.get(),
-      StartServices::Programs{
+      backend::StartServices::Programs{
           .reaper = {.path = configuration.getReaperPath().cStr(),
                      .file = has_programs ? std::move(descriptors[1])
                                           : ipc::UniqueFd()},

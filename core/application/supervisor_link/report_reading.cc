@@ -5,6 +5,7 @@
 
 #include "core/control/capability_messages.h"
 #include "core/control/shadow_messages.h"
+#include "core/control/text_list.h"
 
 namespace bulkhead::supervisor_link {
 namespace {
@@ -47,13 +48,9 @@ BackendInfo ToBackendInfo(schema::Backend::Reader backend) {
   info.zygote_pid = backend.getZygotePid();
   info.reaper_pid = backend.getReaperPid();
   for (int pid : backend.getSessionPids()) info.session_pids.push_back(pid);
-  for (const auto text : backend.getAsked()) info.asked.push_back(text.cStr());
-  for (const auto text : backend.getStreams()) {
-    info.streams.push_back(text.cStr());
-  }
-  for (const auto text : backend.getGranted()) {
-    info.granted.push_back(text.cStr());
-  }
+  info.asked = ToStrings(backend.getAsked());
+  info.streams = ToStrings(backend.getStreams());
+  info.granted = ToStrings(backend.getGranted());
   info.shadow = ToShadowReport(backend.getShadow());
   return info;
 }
@@ -88,9 +85,7 @@ SandboxReport ToReport(schema::SandboxReport::Reader sandbox) {
   report.landlock_abi = sandbox.getLandlockAbi();
   report.own_uid = sandbox.getOwnUid();
   report.cgroup = sandbox.getCgroup().cStr();
-  for (const auto controller : sandbox.getCgroupControllers()) {
-    report.cgroup_controllers.push_back(controller.cStr());
-  }
+  report.cgroup_controllers = ToStrings(sandbox.getCgroupControllers());
   report.memory_cgroup_required = sandbox.getMemoryCgroupRequired();
   return report;
 }

@@ -55,7 +55,7 @@ class LifecycleTest : public testing::Test {
 
   supervisor::TestLoop loop_;
   TemporaryTree tree_;
-  const IdleStartContext start_{loop_.port};
+  IdleStartContext start_{loop_.port};
   CountingKeeper keeper_;
   Lifecycle lifecycle_{Candidate(tree_.path()), 1, start_.context(), keeper_};
 };

@@ -26,7 +26,7 @@ class StartFailuresTest : public testing::Test {
   }
 
   supervisor::TestLoop loop_;
-  const IdleStartContext start_{loop_.port};
+  IdleStartContext start_{loop_.port};
   discovery::BackendCandidate candidate_;
 };
 

@@ -48,7 +48,7 @@ class BackendRosterTest : public testing::Test,
   }
 
   supervisor::TestLoop loop_;
-  const backend::IdleStartContext start_{loop_.port};
+  backend::IdleStartContext start_{loop_.port};
   NoKeeper keeper_;
 
  private:

@@ -30,7 +30,7 @@ namespace bulkhead::health {
 // their own tasks (processes and threads) and, in tier full, their own limit of
 // tasks.
 //
-// Owned by StartServices. Without state.
+// Owned by ApplicationRequests. Without state.
 class HealthCheck final : public backend::DecodingCheck {
  public:
   kj::Promise<Outcome> CheckRunning(

@@ -1,32 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <capnp/message.h>
 #include <kj/async-unix.h>
 
-#include <chrono>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "core/discovery/discover.h"
-#include "core/grants/grant_reader.h"
 #include "core/supervisor/backend/decoding_check.h"
 #include "core/supervisor/backend/devices.h"
-#include "core/supervisor/backend/ending_reapers.h"
 #include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/backend/start_context.h"
-#include "core/supervisor/blame/disabled_backends.h"
-#include "core/supervisor/blame/quarantine_records.h"
-#include "core/supervisor/files/remote_places.h"
-#include "core/supervisor/records/crash_recorder.h"
-#include "core/supervisor/records/event_log.h"
-#include "core/supervisor/records/host_counters.h"
-#include "core/supervisor/records/kept_counts.h"
-#include "core/supervisor/records/killed_workers.h"
-#include "core/supervisor/sandbox/bpf.h"
-#include "core/supervisor/sandbox/held_files.h"
-#include "core/supervisor/sandbox/policy.h"
-#include "core/supervisor/sandbox/task_limits.h"
+#include "core/supervisor/backend/start_services.h"
+#include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::backend {
 
@@ -36,38 +23,10 @@ namespace bulkhead::backend {
 class IdleStartContext {
  public:
   explicit IdleStartContext(kj::UnixEventPort& port)
-      : places_(port),
-        ending_(port),
-        context_{.port = port,
-                 .places = places_,
-                 .application_pidfd = -1,
-                 .reaper = {},
-                 .worker = {},
-                 .start_deadline = std::chrono::seconds(60),
-                 .worker_deadline = std::chrono::seconds(60),
-                 .attempts_per_position = 3,
-                 .failures_per_backend = 3,
-                 .tier = sandbox::Tier::kNone,
-                 .own_uid = false,
-                 .forbidden = sandbox::Forbidden::kKill,
-                 .reads_memory = false,
-                 .held_parts = held_parts_,
-                 .task_limits = task_limits_,
-                 .cgroup = {},
-                 .grants = grants_,
-                 .quarantine = quarantine_,
-                 .disabled = disabled_,
-                 .events = events_,
-                 .crashes = crashes_,
-                 .killed = killed_,
-                 .ending = ending_,
-                 .decoding = decoding_,
-                 .counters = counters_,
-                 .counts = counts_,
-                 .met_media = met_media_} {}
+      : services_(port, 0, Configuration(), -1, {}, decoding_) {}
   KJ_DISALLOW_COPY(IdleStartContext);
 
-  const StartContext& context() const { return context_; }
+  const StartContext& context() { return services_.context(); }
 
  private:
   // Checks nothing: a backend that never starts is never checked.
@@ -86,21 +45,18 @@ class IdleStartContext {
     }
   };
 
-  files::RemotePlaces places_;
-  EndingReapers ending_;
-  grants::GrantReader grants_;
-  blame::QuarantineRecords quarantine_{""};
-  blame::DisabledBackends disabled_{""};
-  records::EventLog events_;
-  records::CrashRecorder crashes_{"", -1};
-  records::KilledWorkers killed_;
-  const NoCheck decoding_{};
-  records::HostCounters counters_;
-  records::KeptCounts counts_;
-  std::map<std::string, bool> met_media_;
-  sandbox::HeldParts held_parts_;
-  const sandbox::TaskLimits task_limits_;
-  const StartContext context_;
+  ipc::schema::Configuration::Reader Configuration() {
+    auto configuration = message_.initRoot<ipc::schema::Configuration>();
+    configuration.setStartDeadlineMs(60'000);
+    configuration.setWorkerDeadlineMs(60'000);
+    configuration.setAttemptsPerPosition(3);
+    configuration.setFailuresPerBackend(3);
+    return configuration.asReader();
+  }
+
+  capnp::MallocMessageBuilder message_;
+  NoCheck decoding_;
+  StartServices services_;
 };
 
 }  // namespace bulkhead::backend

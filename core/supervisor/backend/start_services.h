@@ -8,13 +8,13 @@
 #include <string>
 
 #include "core/grants/grant_reader.h"
-#include "core/supervisor/backend/backend_launch.h"
+#include "core/supervisor/backend/decoding_check.h"
 #include "core/supervisor/backend/ending_reapers.h"
+#include "core/supervisor/backend/start_context.h"
 #include "core/supervisor/blame/disabled_backends.h"
 #include "core/supervisor/blame/quarantine_records.h"
 #include "core/supervisor/files/libexec_program.h"
 #include "core/supervisor/files/remote_places.h"
-#include "core/supervisor/health/health_check.h"
 #include "core/supervisor/records/crash_recorder.h"
 #include "core/supervisor/records/event_log.h"
 #include "core/supervisor/records/host_counters.h"
@@ -24,7 +24,7 @@
 #include "core/supervisor/sandbox/task_limits.h"
 #include "ipc/schema/control.capnp.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 // Owns what every start of a backend uses: the settings of the application, and
 // the records, counters and services that live longer than one backend.
@@ -38,16 +38,17 @@ class StartServices {
     files::LibexecProgram worker;
   };
 
-  // `application_pidfd` is borrowed and must stay open as long as this object
-  // lives.
+  // `application_pidfd` and `decoding` are borrowed, and must live as long as
+  // this object.
   StartServices(kj::UnixEventPort& port, pid_t application_pid,
                 ipc::schema::Configuration::Reader configuration,
-                int application_pidfd, Programs programs);
+                int application_pidfd, Programs programs,
+                const DecodingCheck& decoding);
   KJ_DISALLOW_COPY(StartServices);
 
   // Returns the context with the settings and references. Its tier is `none`
   // until OfferedSandbox has probed the sandbox.
-  backend::StartContext& context() { return context_; }
+  StartContext& context() { return context_; }
   records::EventLog& events() { return events_; }
   records::CrashRecorder& crashes() { return crashes_; }
   records::HostCounters& counters() { return counters_; }
@@ -67,9 +68,8 @@ class StartServices {
   sandbox::HeldParts held_parts_;
   const sandbox::TaskLimits task_limits_;
   records::KilledWorkers killed_;
-  backend::EndingReapers ending_;
-  const health::HealthCheck health_;
-  backend::StartContext context_;
+  EndingReapers ending_;
+  StartContext context_;
 };
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/supervisor/start_services.h"
+#include "core/supervisor/backend/start_services.h"
 
 #include <chrono>
 #include <utility>
 
-#include "core/supervisor/text_list.h"
+#include "core/control/text_list.h"
 
-namespace bulkhead::supervisor {
+namespace bulkhead::backend {
 
 using std::chrono::milliseconds;
 
 StartServices::StartServices(kj::UnixEventPort& port, pid_t application_pid,
                              ipc::schema::Configuration::Reader configuration,
-                             int application_pidfd, Programs programs)
+                             int application_pidfd, Programs programs,
+                             const DecodingCheck& decoding)
     : places_(port),
       grants_(ToStrings(configuration.getGrantFiles())),
       quarantine_(configuration.getStateDirectory().cStr()),
@@ -44,9 +45,9 @@ StartServices::StartServices(kj::UnixEventPort& port, pid_t application_pid,
           .crashes = crashes_,
           .killed = killed_,
           .ending = ending_,
-          .decoding = health_,
+          .decoding = decoding,
           .counters = counters_,
           .counts = counts_,
           .met_media = met_media_} {}
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead::backend

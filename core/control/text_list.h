@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace bulkhead::supervisor {
+namespace bulkhead {
 
 // Returns copies of the texts in a list of a Cap'n Proto message.
 inline std::vector<std::string> ToStrings(
@@ -16,4 +16,4 @@ inline std::vector<std::string> ToStrings(
   return strings;
 }
 
-}  // namespace bulkhead::supervisor
+}  // namespace bulkhead
