@@ -19,6 +19,7 @@ Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
                  const StartContext& context, BackendKeeper& keeper)
     : context_(context),
       lifecycle_(std::move(candidate), number, context, keeper),
+      external_events_(lifecycle_, context.places),
       workers_(
           this->candidate().name(), context.worker_deadline,
           // No session would take a spare: each has a zygote of its own, or all
@@ -139,7 +140,7 @@ std::vector<DescribedDevice> Backend::devices() const {
 }
 
 void Backend::NoteSessionsEnded() {
-  if (!busy()) lifecycle_.SessionsEnded();
+  if (!busy()) lifecycle_.Raise(BackendEvent::kSessionsEnded);
 }
 
 kj::Promise<void> Backend::WhenDrained() {

@@ -14,6 +14,7 @@
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/backend_keeper.h"
 #include "core/supervisor/backend/exit_judge.h"
+#include "core/supervisor/backend/external_events.h"
 #include "core/supervisor/backend/incarnation.h"
 #include "core/supervisor/backend/lifecycle.h"
 #include "core/supervisor/backend/start_context.h"
@@ -95,6 +96,7 @@ class Backend {
 
   Lifecycle& lifecycle() { return lifecycle_; }
   const Lifecycle& lifecycle() const { return lifecycle_; }
+  ExternalEvents& external_events() { return external_events_; }
   const discovery::BackendCandidate& candidate() const {
     return lifecycle_.candidate();
   }
@@ -104,8 +106,8 @@ class Backend {
 
   // Returns whether a session is open or being opened.
   bool busy() const { return opening_ > 0 || workers_.busy(); }
-  // Resolves once no session is left. Call it once, after Lifecycle::Retire()
-  // or FilesChanged().
+  // Resolves once no session is left. Call it once, after Retire() or
+  // FilesChanged() (external_events.h).
   kj::Promise<void> WhenDrained();
 
   std::vector<pid_t> session_pids() const { return workers_.pids(); }
@@ -145,6 +147,7 @@ class Backend {
 
   const StartContext& context_;
   Lifecycle lifecycle_;
+  ExternalEvents external_events_;
   Workers workers_;
   BackendCounts& counts_;
   records::SessionBook book_;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/supervisor/backend/lifecycle.h"
 
-#include <sys/stat.h>
-
 #include <memory>
 #include <random>
 #include <utility>
@@ -242,55 +240,6 @@ const Incarnation* Lifecycle::latest() const {
   return state() == State::kStarting ? incarnations_.starting()
                                      : current().get();
 }
-
-kj::Promise<Status> Lifecycle::Restart() {
-  return machine_.Raise(Event::kRestartAsked,
-                        {.text = "it was restarted on command"});
-}
-
-kj::Promise<Status> Lifecycle::Disable() {
-  return machine_.Raise(Event::kDisableAsked,
-                        {.text = "it was disabled on command"});
-}
-
-kj::Promise<Status> Lifecycle::Enable() {
-  // No operator disabled it: only other files help.
-  if (!candidate_.usable()) return refusal_.answer();
-  return machine_.Raise(Event::kEnableAsked);
-}
-
-kj::Promise<Status> Lifecycle::Reload() {
-  return machine_.Raise(Event::kReloadAsked);
-}
-
-bool Lifecycle::FilesChanged() {
-  machine_.Raise(Event::kFilesChanged);
-  return state() == State::kDraining;
-}
-
-kj::Promise<Status> Lifecycle::FilesSettled() {
-  return machine_.Raise(Event::kFilesSettled);
-}
-
-kj::Promise<void> Lifecycle::EndIfOverwritten() {
-  const std::string object = ObjectPath(candidate_);
-  // If the file system is remote, a child process calls stat first, since the
-  // call may hang for ever. Only whether it returns matters.
-  struct stat unused = {};
-  return context_.places.Ask(object, [&] { ::stat(object.c_str(), &unused); })
-      .then([this](bool answers) {
-        if (!answers || !incarnations_.ObjectIsOverwritten()) return;
-        machine_.Raise(Event::kFilesOverwritten,
-                       {.text = "its object was overwritten while it ran"});
-      });
-}
-
-bool Lifecycle::Retire() {
-  machine_.Raise(Event::kSuccessorReady);
-  return state() == State::kDraining;
-}
-
-void Lifecycle::SessionsEnded() { machine_.Raise(Event::kSessionsEnded); }
 
 kj::Promise<void> Lifecycle::WhenDrained() {
   auto paf = kj::newPromiseAndFulfiller<void>();

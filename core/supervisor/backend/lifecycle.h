@@ -33,7 +33,8 @@ namespace bulkhead::backend {
 // The table of states.h decides which action follows an event. This class
 // executes the action, mostly through Incarnations. Blame decides whose fault a
 // failure was, and when the backend is quarantined. When Blame puts the backend
-// on trial, Trials has it decode known clips.
+// on trial, Trials has it decode known clips. ExternalEvents raises the events
+// of operators and of changed files.
 //
 // Owned by Backend. Bound to the event loop's thread. Trusts discovery and the
 // reaper.
@@ -61,30 +62,11 @@ class Lifecycle : private BackendMachine::Effects,
     return trials_.CheckDevice(device, opened);
   }
 
-  // Commands of operators. Sessions go on. A command fails, with the reason, if
-  // the backend is disabled.
-  kj::Promise<Status> Restart();
-  kj::Promise<Status> Disable();
-  kj::Promise<Status> Enable();
-  kj::Promise<Status> Reload();
-
-  // Notes that the installed files differ from those that discovery found.
-  // Returns whether this backend drains now and another one takes its place.
-  bool FilesChanged();
-  // Notes that the changed files are complete.
-  kj::Promise<Status> FilesSettled();
-  // Ends the zygote if its object was overwritten in place: the pages of the
-  // old object that the zygote has mapped are gone, so the zygote can serve no
-  // new session. A zygote that runs a copy goes on.
-  kj::Promise<void> EndIfOverwritten();
-  // Returns whether the serving zygote has mapped the installed object itself
-  // and not a copy of it.
-  bool RunsOnItsFile() const { return incarnations_.RunsOnItsFile(); }
-  // Lets a successor take all new sessions. Returns false if the backend is
-  // disabled, in which case nothing may take its place.
-  bool Retire();
-  // Notes that the last session was closed.
-  void SessionsEnded();
+  // Raises an event of the table. Resolves with the answer of the action.
+  kj::Promise<Status> Raise(BackendEvent event,
+                            const BackendCause& cause = {}) {
+    return machine_.Raise(event, cause);
+  }
   // Resolves once the backend drains and has no session. Call it once.
   kj::Promise<void> WhenDrained();
 
@@ -94,6 +76,8 @@ class Lifecycle : private BackendMachine::Effects,
   // Returns the reason why the backend is not ready, for people; empty if there
   // is nothing to say.
   const std::string& reason() const { return refusal_.reason(); }
+  // Returns the answer to callers while nothing may be started.
+  const Status& refusal() const { return refusal_.answer(); }
   // Returns, for people, the reason of a recorded quarantine that the next
   // start will find; empty if there is none.
   std::string RecordedQuarantine() const;
@@ -107,6 +91,11 @@ class Lifecycle : private BackendMachine::Effects,
   const Devices& devices() const { return incarnations_.devices(); }
   // Returns the incarnation that runs or starts; null if there is none.
   const Incarnation* latest() const;
+  // See Incarnations.
+  bool RunsOnItsFile() const { return incarnations_.RunsOnItsFile(); }
+  bool ObjectIsOverwritten() const {
+    return incarnations_.ObjectIsOverwritten();
+  }
   // The number of incarnations so far.
   uint32_t lives() const { return incarnations_.lives(); }
   // Returns the permissions of the running backend, or of its next start if it

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/testing/temporary_tree.h"
+#include "core/supervisor/backend/external_events.h"
 #include "core/supervisor/backend/testing/idle_start_context.h"
 #include "core/supervisor/testing/test_loop.h"
 
@@ -58,12 +59,13 @@ class LifecycleTest : public testing::Test {
   IdleStartContext start_{loop_.port};
   CountingKeeper keeper_;
   Lifecycle lifecycle_{Candidate(tree_.path()), 1, start_.context(), keeper_};
+  ExternalEvents external_events_{lifecycle_, start_.context().places};
 };
 
 TEST_F(LifecycleTest, FilesThatSettleDuringAStartAreLookedAtAgain) {
   auto start = lifecycle_.EnsureReady();
   ASSERT_EQ(lifecycle_.state(), BackendState::kStarting);
-  EXPECT_TRUE(Wait(lifecycle_.FilesSettled()).ok());
+  EXPECT_TRUE(Wait(external_events_.FilesSettled()).ok());
   EXPECT_EQ(keeper_.looks, 1);
   EXPECT_EQ(keeper_.successors, 0);
 }
@@ -79,7 +81,7 @@ TEST_F(LifecycleTest, AFailedStartIsNotRepeatedBeforeItsBackoffIsOver) {
 
 TEST_F(LifecycleTest, ARestartForgetsTheFailure) {
   (void)Wait(lifecycle_.EnsureReady());
-  EXPECT_TRUE(Wait(lifecycle_.Restart()).ok());
+  EXPECT_TRUE(Wait(external_events_.Restart()).ok());
   EXPECT_EQ(lifecycle_.state(), BackendState::kDiscovered);
   EXPECT_EQ(lifecycle_.reason(), "");
   EXPECT_EQ(lifecycle_.blame().BackoffLeft(), std::chrono::nanoseconds(0));
@@ -97,33 +99,33 @@ TEST_F(LifecycleTest, ARestartForgetsFailuresAlsoDuringAStart) {
                                   Code::kBackendUnavailable, "earlier");
   auto start = lifecycle_.EnsureReady();
   ASSERT_EQ(lifecycle_.state(), BackendState::kStarting);
-  EXPECT_TRUE(Wait(lifecycle_.Restart()).ok());
+  EXPECT_TRUE(Wait(external_events_.Restart()).ok());
   EXPECT_EQ(lifecycle_.blame().failures(blame::Culprit::kBackend), 0u);
 }
 
 TEST_F(LifecycleTest, ARestartAbandonsTheStartUnderWay) {
   // The caller joins the start that follows, which fails in its own right.
   auto start = lifecycle_.EnsureReady();
-  EXPECT_TRUE(Wait(lifecycle_.Restart()).ok());
+  EXPECT_TRUE(Wait(external_events_.Restart()).ok());
   EXPECT_EQ(lifecycle_.state(), BackendState::kDiscovered);
   EXPECT_EQ(Wait(kj::mv(start)).code(), Code::kNotFound);
 }
 
 TEST_F(LifecycleTest, ADisabledBackendRefusesUntilItIsEnabled) {
-  EXPECT_TRUE(Wait(lifecycle_.Disable()).ok());
+  EXPECT_TRUE(Wait(external_events_.Disable()).ok());
   EXPECT_TRUE(lifecycle_.disabled());
   const Status refused = Wait(lifecycle_.EnsureReady());
   EXPECT_EQ(refused.code(), Code::kBackendUnavailable);
   EXPECT_NE(refused.message().find("bulkhead enable acme"), std::string::npos)
       << refused;
-  EXPECT_EQ(Wait(lifecycle_.Restart()).message(), refused.message());
-  EXPECT_TRUE(Wait(lifecycle_.Enable()).ok());
+  EXPECT_EQ(Wait(external_events_.Restart()).message(), refused.message());
+  EXPECT_TRUE(Wait(external_events_.Enable()).ok());
   EXPECT_EQ(lifecycle_.state(), BackendState::kDiscovered);
   EXPECT_EQ(lifecycle_.reason(), "");
 }
 
 TEST_F(LifecycleTest, ARetiredBackendSendsCallersToItsSuccessor) {
-  ASSERT_TRUE(lifecycle_.Retire());
+  ASSERT_TRUE(external_events_.Retire());
   EXPECT_EQ(lifecycle_.state(), BackendState::kDraining);
   EXPECT_EQ(Wait(lifecycle_.EnsureReady()).code(), Code::kBackendLost);
   EXPECT_NE(lifecycle_.reason().find("successor"), std::string::npos);
@@ -134,18 +136,18 @@ TEST_F(LifecycleTest, ARetiredBackendIsDroppedWithItsLastSession) {
   auto drained = lifecycle_.WhenDrained()
                      .then([&dropped] { dropped = true; })
                      .eagerlyEvaluate(nullptr);
-  lifecycle_.SessionsEnded();
+  lifecycle_.Raise(BackendEvent::kSessionsEnded);
   Settle();
   EXPECT_FALSE(dropped) << "it was not retired yet";
-  ASSERT_TRUE(lifecycle_.Retire());
-  lifecycle_.SessionsEnded();
+  ASSERT_TRUE(external_events_.Retire());
+  lifecycle_.Raise(BackendEvent::kSessionsEnded);
   Settle();
   EXPECT_TRUE(dropped);
 }
 
 TEST_F(LifecycleTest, AStartThatFailsAfterTheBackendWasRetiredChangesNothing) {
   auto start = lifecycle_.EnsureReady();
-  ASSERT_TRUE(lifecycle_.Retire());
+  ASSERT_TRUE(external_events_.Retire());
   EXPECT_EQ(Wait(kj::mv(start)).code(), Code::kBackendLost);
   EXPECT_EQ(lifecycle_.state(), BackendState::kDraining);
 }

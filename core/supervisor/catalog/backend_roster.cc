@@ -44,7 +44,7 @@ void BackendRoster::Update(
     const bool disabled =
         known.backend && known.backend->lifecycle().disabled();
     if (known.backend && (known.backend->candidate() == candidate ||
-                          !known.backend->lifecycle().FilesChanged())) {
+                          !known.backend->external_events().FilesChanged())) {
       // The backend stays, so discovery_ gets the files that it was made from.
       known.present = candidate;
       candidate = known.backend->candidate();
@@ -52,7 +52,7 @@ void BackendRoster::Update(
       if (known.backend) Drain(std::move(known.backend));
       known = {.backend = Make(candidate), .present = candidate, .attempt = {}};
       if (disabled || context_.disabled.Contains(candidate.name())) {
-        known.backend->lifecycle().Disable();
+        known.backend->external_events().Disable();
       }
     }
     entries.push_back(std::move(known));
@@ -62,7 +62,7 @@ void BackendRoster::Update(
   for (Entry& removed : entries_) {
     if (!removed.backend) continue;
     const bool silent = is_silent(removed.backend->candidate().directory);
-    if (!silent && removed.backend->lifecycle().FilesChanged()) {
+    if (!silent && removed.backend->external_events().FilesChanged()) {
       Drain(std::move(removed.backend));
       continue;
     }

@@ -81,7 +81,7 @@ TEST_F(BackendRosterTest, ABackendThatDoesNotRunIsReplacedByItsNewFiles) {
 
 TEST_F(BackendRosterTest, ANewVersionOfADisabledBackendIsDisabledToo) {
   Find({Candidate("acme", "1")});
-  auto disabled = roster_.Usable().at(0)->lifecycle().Disable();
+  auto disabled = roster_.Usable().at(0)->external_events().Disable();
   Find({Candidate("acme", "2")});
   EXPECT_TRUE(roster_.Usable().at(0)->lifecycle().disabled());
 }

@@ -59,7 +59,7 @@ void Catalog::EndOverwritten() {
   // object that are gone.
   for (const BackendPointer& backend : backends()) {
     if (!backend->lifecycle().RunsOnItsFile()) continue;
-    tasks_.add(backend->lifecycle().EndIfOverwritten().attach(
+    tasks_.add(backend->external_events().EndIfOverwritten().attach(
         BackendPointer(backend)));
   }
 }

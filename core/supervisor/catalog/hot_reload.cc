@@ -22,7 +22,7 @@ void HotReload::ReplaceChanged() {
     if (IsToBeReplaced(entry)) changed.push_back(entry.backend);
   }
   for (const BackendPointer& backend : changed) {
-    tasks_.add(backend->lifecycle().FilesSettled().ignoreResult());
+    tasks_.add(backend->external_events().FilesSettled().ignoreResult());
   }
 }
 
@@ -87,7 +87,7 @@ Status HotReload::Conclude(const BackendPointer& old, const Status& checked,
                       " was replaced or removed while it was reloaded; see "
                       "`bulkhead backends`");
   }
-  if (!checked.ok() || !old->lifecycle().Retire()) {
+  if (!checked.ok() || !old->external_events().Retire()) {
     const std::string why =
         checked.ok() ? "it was disabled meanwhile" : checked.message();
     std::string& failure = entry->attempt.failure;

@@ -24,7 +24,7 @@ kj::Promise<Status> OperatorCommands::ExecuteNow(const std::string& name,
   const BackendPointer& backend = *named;
   switch (action) {
     case Action::RESTART:
-      return backend->lifecycle().Restart().then(
+      return backend->external_events().Restart().then(
           [lifted](Status restarted) { return lifted ? Status() : restarted; });
     case Action::RELOAD:
       return Reload(backend);
@@ -38,7 +38,7 @@ kj::Promise<Status> OperatorCommands::ExecuteNow(const std::string& name,
 
 kj::Promise<Status> OperatorCommands::Disable(backend::Backend& backend) {
   const Status kept = context_.disabled.Add(backend.candidate().name());
-  return backend.lifecycle().Disable().then([kept](Status disabled) {
+  return backend.external_events().Disable().then([kept](Status disabled) {
     if (!disabled.ok() || kept.ok()) return disabled;
     return Status(kept.code(),
                   "it is disabled in this application only, and only until "
@@ -49,12 +49,12 @@ kj::Promise<Status> OperatorCommands::Disable(backend::Backend& backend) {
 
 kj::Promise<Status> OperatorCommands::Enable(backend::Backend& backend) {
   const Status lifted = context_.disabled.Remove(backend.candidate().name());
-  return backend.lifecycle().Enable().then(
+  return backend.external_events().Enable().then(
       [lifted](Status enabled) { return enabled.ok() ? lifted : enabled; });
 }
 
 kj::Promise<Status> OperatorCommands::Reload(BackendPointer backend) {
-  return backend->lifecycle()
+  return backend->external_events()
       .Reload()
       .then([this](Status reloaded) -> kj::Promise<Status> {
         if (!reloaded.ok()) return reloaded;
