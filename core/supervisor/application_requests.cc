@@ -62,7 +62,7 @@ ApplicationRequests::ApplicationRequests(
       devices_(catalog_, sandbox_, tasks),
       workers_(services_, catalog_),
       opening_(services_.context(), catalog_, devices_, workers_),
-      operators_(application, services_, catalog_, shadows_) {}
+      operators_(application, services_.context(), catalog_, shadows_) {}
 
 kj::Promise<void> ApplicationRequests::Answer(sockets::EventSocket& connection,
                                               ipc::ReceivedMessage message) {
@@ -190,7 +190,7 @@ void ApplicationRequests::NoteFrame(schema::DeliveredFrame::Reader delivered) {
 
 void ApplicationRequests::NoteOutcome(schema::CrashOutcome::Reader outcome) {
   for (const uint64_t crash : outcome.getCrashes()) {
-    services_.crashes().SetOutcome(crash, outcome.getOutcome().cStr());
+    services_.context().crashes.SetOutcome(crash, outcome.getOutcome().cStr());
   }
 }
 
@@ -203,7 +203,7 @@ void ApplicationRequests::NoteFailover(schema::FailedOver::Reader failed) {
   if (backend) {
     in_vain ? backend->CountFailedFailover() : backend->CountFailover();
   }
-  services_.events().Add(
+  services_.context().events.Add(
       {.kind = in_vain ? Event::Kind::kFailoverFailed : Event::Kind::kFailover,
        .backend = backend ? backend->candidate().name() : "",
        .session = failed.getSession(),

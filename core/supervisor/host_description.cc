@@ -58,7 +58,7 @@ void Describe(const backend::Backend& backend, const std::string& notice,
   out.setState(backend::NameOf(backend.lifecycle().state()));
   const std::string& reason = backend.lifecycle().reason();
   out.setReason(reason.empty() ? notice : reason);
-  out.setIncarnation(backend.lifecycle().lives());
+  out.setIncarnation(backend.lifecycle().incarnations().lives());
   out.setRestarts(backend.worker_ends());
   out.setFailovers(backend.failovers());
   out.setFailedFailovers(backend.failed_failovers());

@@ -35,12 +35,12 @@ const char* NameOf(schema::BackendCommand::Action action) {
 
 }  // namespace
 
-Operators::Operators(Application application, backend::StartServices& services,
+Operators::Operators(Application application,
+                     const backend::StartContext& context,
                      catalog::Catalog& catalog,
                      const shadow::ShadowedStreams& shadows)
     : application_(application),
-      services_(services),
-      context_(services.context()),
+      context_(context),
       catalog_(catalog),
       shadows_(shadows),
       commands_(catalog, context_) {
@@ -110,9 +110,9 @@ kj::Promise<void> Operators::Command(sockets::EventSocket& connection,
             !(*served)->lifecycle().reason().empty()) {
           outcome += "; " + (*served)->lifecycle().reason();
         }
-        services_.events().Add({.kind = Event::Kind::kCommand,
-                                .backend = backend,
-                                .text = std::string(name) + ": " + outcome});
+        context_.events.Add({.kind = Event::Kind::kCommand,
+                             .backend = backend,
+                             .text = std::string(name) + ": " + outcome});
         sockets::Acknowledge(connection, status);
       });
 }
@@ -122,17 +122,16 @@ kj::Promise<void> Operators::AnswerEvents(
   const uint64_t after = request.getAfter();
   auto answer = [this, &connection, after] {
     capnp::MallocMessageBuilder message;
-    services_.events().Describe(after, message.initRoot<Reply>().initEvents());
+    context_.events.Describe(after, message.initRoot<Reply>().initEvents());
     Send(connection, message);
   };
-  if (!request.getWait() || services_.events().latest() > after) {
+  if (!request.getWait() || context_.events.latest() > after) {
     answer();
     return kj::READY_NOW;
   }
   // A peer that closes its connection or sends a message while it waits gets no
   // answer. `answer` is moved, since kj would keep only a reference to it.
-  return services_.events()
-      .WhenAfter(after)
+  return context_.events.WhenAfter(after)
       .then(kj::mv(answer))
       .exclusiveJoin(connection.Receive(0).then(
           [&connection](auto) { connection.Shutdown(); }));
@@ -145,10 +144,10 @@ void Operators::DescribeHost(schema::HostDescription::Builder out) {
       (context_.port.getTimer().now() - application_.born) / kj::MILLISECONDS));
   out.setTier(static_cast<schema::Tier>(context_.tier));
   out.setMemoryBytes(MemoryOf(::getpid()));
-  DescribeRunning(catalog_, services_.counters(), out);
-  DescribeCounts(catalog_, services_.counts(), out);
+  DescribeRunning(catalog_, context_.counters, out);
+  DescribeCounts(catalog_, context_.counts, out);
   shadows_.Describe(out.getBackends());
-  const auto written_off = services_.killed().WrittenOff();
+  const auto written_off = context_.killed.WrittenOff();
   auto list = out.initWrittenOff(static_cast<unsigned>(written_off.size()));
   for (unsigned i = 0; i < list.size(); ++i) {
     list[i].setBackend(written_off[i].backend);

@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/supervisor/backend/start_services.h"
+#include "core/supervisor/backend/start_context.h"
 #include "core/supervisor/catalog/catalog.h"
 #include "core/supervisor/catalog/operator_commands.h"
 #include "core/supervisor/shadow/shadowed_streams.h"
@@ -36,7 +36,7 @@ class Operators : private kj::TaskSet::ErrorHandler {
   };
 
   // All must outlive this object.
-  Operators(Application application, backend::StartServices& services,
+  Operators(Application application, const backend::StartContext& context,
             catalog::Catalog& catalog, const shadow::ShadowedStreams& shadows);
   KJ_DISALLOW_COPY(Operators);
 
@@ -65,7 +65,6 @@ class Operators : private kj::TaskSet::ErrorHandler {
   void taskFailed(kj::Exception&& exception) override;
 
   const Application application_;
-  backend::StartServices& services_;
   const backend::StartContext& context_;
   catalog::Catalog& catalog_;
   const shadow::ShadowedStreams& shadows_;

@@ -27,7 +27,8 @@ struct Event {
     // `text` says where.
     kShadowDiffers,
     kShadowClosed,  // The shadow of `session` ended; `text` has its counts.
-    // `backend` was tried with a known clip; `text` says why, and the outcome.
+    // `backend` was tried with a known clip. `state` is "passed", "failed" or
+    // "undecided"; `text` says why it was tried, and how that ended.
     kTrial,
     // `backend` failed on `device`, and the stream continues on another device,
     // as `session`; `text` says where and why (Failover).
@@ -45,10 +46,8 @@ struct Event {
   std::string backend;
   uint64_t session = 0;  // 0 if the event concerns no session.
   std::string device;
-  // Of kBackendState: the same words as in BackendInfo::state. Of kTrial:
-  // "passed", "failed" or "undecided".
-  std::string state;
-  std::string text;  // For people; may be empty.
+  std::string state;  // Of kBackendState: as in BackendInfo::state.
+  std::string text;   // For people; may be empty.
   std::optional<ExitReport> exit;
   // The number of events just before this one that were dropped because the
   // reader was too slow.

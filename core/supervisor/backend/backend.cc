@@ -6,14 +6,6 @@
 #include "core/supervisor/backend/backend_launch.h"
 
 namespace bulkhead::backend {
-namespace {
-
-using std::chrono::milliseconds;
-
-// The longest time that a session waits for a lost device instead of failing.
-constexpr milliseconds kLongestWait{1'000};
-
-}  // namespace
 
 Backend::Backend(discovery::BackendCandidate candidate, unsigned number,
                  const StartContext& context, BackendKeeper& keeper)
@@ -67,7 +59,7 @@ kj::Promise<Result<Backend::PlacedSession>> Backend::OpenSession(
 kj::Promise<Status> Backend::AwaitDevice(const std::string& device) {
   const auto left = lifecycle_.blame().DeviceTimeLeft(device);
   if (left == std::chrono::nanoseconds(0)) return Status();
-  if (left > kLongestWait) {
+  if (left > Lifecycle::kLongestWait) {
     return Status(Code::kBackendUnavailable,
                   "the device " + device + " of the backend " +
                       candidate().name() +

@@ -70,7 +70,8 @@ kj::Promise<blame::ProcessExit> ExitJudge::CheckDevice(
           blame::Culprit::kDevice) {
     return exit;
   }
-  return lifecycle_.CheckDevice(session->device, session->opened)
+  return lifecycle_.trials()
+      .CheckDevice(session->device, session->opened)
       .then([exit = std::move(exit)](Trials::DeviceFate fate) mutable {
         exit.device_found_lost = fate.lost;
         exit.device_lost_by_others = fate.together;
@@ -136,7 +137,7 @@ std::string ExitJudge::Record(const ReportedExit& reported,
   }
   if (!records::CrashRecorder::IsWorthy(exit, verdict.culprit)) return more;
   records::EndedBackend ended =
-      lifecycle_.Ended(workers_.IncarnationOf(reported.id));
+      lifecycle_.incarnations().Ended(workers_.IncarnationOf(reported.id));
   ended.worker_log = workers_.LogOf(reported.id);
   verdict.report.crash =
       crashes_.RecordWorker(ended, facts, verdict.culprit, verdict.report);

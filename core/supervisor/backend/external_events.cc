@@ -33,7 +33,7 @@ kj::Promise<Status> ExternalEvents::Reload() {
 
 bool ExternalEvents::FilesChanged() {
   lifecycle_.Raise(Event::kFilesChanged);
-  return drains();
+  return lifecycle_.state() == BackendState::kDraining;
 }
 
 kj::Promise<Status> ExternalEvents::FilesSettled() {
@@ -47,15 +47,16 @@ kj::Promise<void> ExternalEvents::EndIfOverwritten() {
   struct stat unused = {};
   return places_.Ask(object, [&] { ::stat(object.c_str(), &unused); })
       .then([this](bool answers) {
-        if (!answers || !lifecycle_.ObjectIsOverwritten()) return;
-        lifecycle_.Raise(Event::kFilesOverwritten,
-                         {.text = "its object was overwritten while it ran"});
+        if (answers && lifecycle_.incarnations().ObjectIsOverwritten()) {
+          lifecycle_.Raise(Event::kFilesOverwritten,
+                           {.text = "its object was overwritten while it ran"});
+        }
       });
 }
 
 bool ExternalEvents::Retire() {
   lifecycle_.Raise(Event::kSuccessorReady);
-  return drains();
+  return lifecycle_.state() == BackendState::kDraining;
 }
 
 }  // namespace bulkhead::backend

@@ -43,9 +43,6 @@ class ExternalEvents {
   bool Retire();
 
  private:
-  // Returns whether the backend drains.
-  bool drains() const { return lifecycle_.state() == BackendState::kDraining; }
-
   Lifecycle& lifecycle_;
   files::RemotePlaces& places_;
 };

@@ -110,7 +110,9 @@ class Incarnations {
   // Returns whether RunsOnItsFile() holds and the installed object was
   // overwritten in place.
   bool ObjectIsOverwritten() const;
-  // See Lifecycle::DescribeAccess().
+  // Returns the permissions of the running backend, or of its next start if it
+  // does not run. Adds remarks for operators to `diagnostics`: about these
+  // permissions, and about files that the backend cannot open.
   std::vector<std::string> DescribeAccess(Diagnostics& diagnostics) const;
   // Describes an incarnation whose process ended, for CrashRecorder.
   records::EndedBackend Ended(Incarnation* incarnation) const {

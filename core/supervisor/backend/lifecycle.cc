@@ -8,14 +8,9 @@
 namespace bulkhead::backend {
 namespace {
 
-using std::chrono::milliseconds;
 using State = BackendState;
 using Event = BackendEvent;
 using Action = BackendAction;
-
-// The longest backoff that a session waits for instead of failing: shorter than
-// any deadline, longer than the backoffs after the first failures.
-constexpr milliseconds kLongestWait{1'000};
 
 blame::BlameLimits LimitsOf(const StartContext& context) {
   blame::BlameLimits limits{.attempts_per_position =
@@ -158,7 +153,7 @@ void Lifecycle::OnZygoteEnded(Incarnation& ended) {
   }
   const std::string end = ended.zygote_end();
   // In any other state the end was expected, or was counted before.
-  if (IsReady()) context_.crashes.RecordZygote(Ended(&ended));
+  if (IsReady()) context_.crashes.RecordZygote(incarnations_.Ended(&ended));
   machine_.Raise(Event::kZygoteFailed, {.code = Code::kBackendUnavailable,
                                         .text = end,
                                         .culprit = blame::Culprit::kBackend});

@@ -4,15 +4,12 @@
 #include <kj/async.h>
 
 #include <chrono>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "core/discovery/discover.h"
 #include "core/include/bulkhead/backend_counts.h"
-#include "core/include/bulkhead/diagnostic.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/backend_keeper.h"
 #include "core/supervisor/backend/incarnations.h"
@@ -20,7 +17,6 @@
 #include "core/supervisor/backend/states.h"
 #include "core/supervisor/backend/trials.h"
 #include "core/supervisor/blame/blame.h"
-#include "core/supervisor/records/crash_recorder.h"
 
 namespace bulkhead::backend {
 
@@ -42,6 +38,11 @@ class Lifecycle : private BackendMachine::Effects,
                   private Incarnations::Owner,
                   private Trials::Owner {
  public:
+  // The longest time that a session waits for a backoff or a lost device
+  // instead of failing: shorter than any deadline, longer than the backoffs
+  // after the first failures.
+  static constexpr std::chrono::milliseconds kLongestWait{1'000};
+
   // `number` is unique among the backends. `context` and `keeper` must outlive
   // this object.
   Lifecycle(discovery::BackendCandidate candidate, unsigned number,
@@ -55,13 +56,6 @@ class Lifecycle : private BackendMachine::Effects,
   kj::Promise<Result<std::shared_ptr<Incarnation>>> ForSession() {
     return incarnations_.ForSession();
   }
-  // See Trials.
-  kj::Promise<Status> CheckNewVersion() { return trials_.CheckNewVersion(); }
-  kj::Promise<Trials::DeviceFate> CheckDevice(
-      const std::string& device, std::chrono::steady_clock::time_point opened) {
-    return trials_.CheckDevice(device, opened);
-  }
-
   // Raises an event of the table. Resolves with the answer of the action.
   kj::Promise<Status> Raise(BackendEvent event,
                             const BackendCause& cause = {}) {
@@ -91,22 +85,8 @@ class Lifecycle : private BackendMachine::Effects,
   const Devices& devices() const { return incarnations_.devices(); }
   // Returns the incarnation that runs or starts; null if there is none.
   const Incarnation* latest() const;
-  // See Incarnations.
-  bool RunsOnItsFile() const { return incarnations_.RunsOnItsFile(); }
-  bool ObjectIsOverwritten() const {
-    return incarnations_.ObjectIsOverwritten();
-  }
-  // The number of incarnations so far.
-  uint32_t lives() const { return incarnations_.lives(); }
-  // Returns the permissions of the running backend, or of its next start if it
-  // does not run. Adds remarks for operators to `diagnostics`: about these
-  // permissions, and about files that the backend cannot open.
-  std::vector<std::string> DescribeAccess(Diagnostics& diagnostics) const {
-    return incarnations_.DescribeAccess(diagnostics);
-  }
-  records::EndedBackend Ended(Incarnation* incarnation) const {
-    return incarnations_.Ended(incarnation);
-  }
+  const Incarnations& incarnations() const { return incarnations_; }
+  Trials& trials() { return trials_; }
   blame::Blame& blame() { return blame_; }
   std::chrono::steady_clock::time_point Now() const { return trials_.Now(); }
 

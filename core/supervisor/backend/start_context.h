@@ -43,16 +43,17 @@ struct StartContext {
   std::chrono::milliseconds worker_deadline;  // worker_start
   uint32_t attempts_per_position;  // BlameLimits::attempts_per_position
   uint32_t failures_per_backend;   // failures that lead to quarantine
-  sandbox::Tier tier;
-  bool own_uid;  // true if each backend can run under a uid of its own
+  sandbox::Tier tier = sandbox::Tier::kNone;
+  bool own_uid = false;  // true if each backend can run under a uid of its own
   sandbox::Reach reach() const {
     return {.own_uid = own_uid, .own_root = tier == sandbox::Tier::kFull};
   }
-  sandbox::Forbidden forbidden;  // the reaction to forbidden system calls
-  bool reads_memory;  // true if bulkheadd can read the memory of backends
+  // The reaction to forbidden system calls.
+  sandbox::Forbidden forbidden = sandbox::Forbidden::kKill;
+  bool reads_memory = false;  // true if bulkheadd can read backends' memory
   sandbox::HeldParts& held_parts;
   const sandbox::TaskLimits& task_limits;
-  sandbox::CgroupParent cgroup;  // the parent of the backends' cgroups
+  sandbox::CgroupParent cgroup = {};  // the parent of the backends' cgroups
   grants::GrantReader& grants;
   blame::QuarantineRecords& quarantine;
   blame::DisabledBackends& disabled;

@@ -49,11 +49,7 @@ class StartServices {
   // Returns the context with the settings and references. Its tier is `none`
   // until OfferedSandbox has probed the sandbox.
   StartContext& context() { return context_; }
-  records::EventLog& events() { return events_; }
-  records::CrashRecorder& crashes() { return crashes_; }
   records::HostCounters& counters() { return counters_; }
-  const records::KeptCounts& counts() const { return counts_; }
-  records::KilledWorkers& killed() { return killed_; }
 
  private:
   files::RemotePlaces places_;

@@ -71,7 +71,7 @@ void Describe(const backend::Backend& backend, const std::string& notice,
   out.setStartsByExec(candidate.start == discovery::Manifest::Start::kExec);
   out.setStartReason(candidate.start_rule);
   out.setTier(static_cast<schema::Tier>(tier));
-  out.setIncarnation(backend.lifecycle().lives());
+  out.setIncarnation(backend.lifecycle().incarnations().lives());
   if (const backend::Incarnation* life = backend.lifecycle().latest()) {
     out.setZygotePid(life->zygote_pid());
     out.setReaperPid(life->reaper_alive() ? life->reaper_pid() : 0);
@@ -87,7 +87,8 @@ void Describe(const backend::Backend& backend, const std::string& notice,
                                                             : "video");
   }
   FillTexts(streams, out.initStreams(static_cast<unsigned>(streams.size())));
-  const auto granted = backend.lifecycle().DescribeAccess(diagnostics);
+  const auto granted =
+      backend.lifecycle().incarnations().DescribeAccess(diagnostics);
   FillTexts(granted, out.initGranted(static_cast<unsigned>(granted.size())));
 }
 

@@ -58,7 +58,7 @@ void Catalog::EndOverwritten() {
   // Does not wait until the files settle: such a zygote runs on pages of the
   // object that are gone.
   for (const BackendPointer& backend : backends()) {
-    if (!backend->lifecycle().RunsOnItsFile()) continue;
+    if (!backend->lifecycle().incarnations().RunsOnItsFile()) continue;
     tasks_.add(backend->external_events().EndIfOverwritten().attach(
         BackendPointer(backend)));
   }

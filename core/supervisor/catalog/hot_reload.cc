@@ -59,7 +59,7 @@ kj::Promise<Status> HotReload::Replace(BackendRoster::Entry& entry) {
           .EnsureReady()
           .then([successor](Status ready) -> kj::Promise<Status> {
             if (!ready.ok()) return ready;
-            return successor->lifecycle().CheckNewVersion();
+            return successor->lifecycle().trials().CheckNewVersion();
           })
           .then([this, old = entry.backend, changes = changes_.count()](
                     Status checked) { return Conclude(old, checked, changes); })

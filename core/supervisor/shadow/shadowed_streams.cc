@@ -215,24 +215,25 @@ void ShadowedStreams::NoteTrial(const std::string& backend,
   Known& known = known_[backend];
   known.on_trial = false;
   const bool failed = trial.held && !trial.failure.ok();
-  std::string state = failed ? "failed" : "undecided";
+  const bool passed = trial.held && !failed && unchecked.empty();
   std::string& outcome = known.report.last_trial;
   outcome = charge + ": ";
   if (!trial.held) {
     outcome += "not tried, since " + trial.failure.message();
   } else if (failed) {
     outcome += "failed the trial: " + trial.failure.message();
-  } else if (!unchecked.empty()) {
+  } else if (!passed) {
     outcome += "it goes on, but " + unchecked;
   } else {
-    state = "passed";
     outcome += "passed the trial, so it goes on";
   }
   known.report.trials += trial.held ? 1 : 0;
   known.report.failed_trials += failed ? 1 : 0;
   context_.events.Add({.kind = Event::Kind::kTrial,
                        .backend = backend,
-                       .state = std::move(state),
+                       .state = failed   ? "failed"
+                                : passed ? "passed"
+                                         : "undecided",
                        .text = outcome});
 }
 
