@@ -15,6 +15,10 @@ namespace bulkhead::ipc {
 //     LimitName("packet_bytes")
 //         == "the limit packet_bytes (--limit packet-bytes=N)"
 //     DeadlineName("scan") == "the deadline scan (--limit scan-ms=N)"
+//
+// A message that has kLimitMark names a limit already.
+inline constexpr char kLimitMark[] = "(--limit ";
+
 inline std::string LimitOption(std::string_view member) {
   std::string option(member);
   std::replace(option.begin(), option.end(), '_', '-');
@@ -22,12 +26,12 @@ inline std::string LimitOption(std::string_view member) {
 }
 
 inline std::string LimitName(std::string_view member) {
-  return "the limit " + std::string(member) + " (--limit " +
+  return "the limit " + std::string(member) + " " + kLimitMark +
          LimitOption(member) + "=N)";
 }
 
 inline std::string DeadlineName(std::string_view member) {
-  return "the deadline " + std::string(member) + " (--limit " +
+  return "the deadline " + std::string(member) + " " + kLimitMark +
          LimitOption(member) + "-ms=N)";
 }
 

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "ipc/limit_name.h"
+
 namespace bulkhead {
 namespace {
 
@@ -146,7 +148,7 @@ Status NamingLimits(const Status& failure) {
     return failure;
   }
   // The message is about one of Bulkhead's own limits and says what to do.
-  if (has("(--limit ") && !has("(--limit worker-bytes")) return failure;
+  if (has(ipc::kLimitMark) && !has("(--limit worker-bytes")) return failure;
   std::string advice;
   if (const std::string low = LowLimits(); !low.empty()) {
     advice = RaiseTheLimits(low);

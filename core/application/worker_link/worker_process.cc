@@ -108,7 +108,7 @@ Status WorkerProcess::FailureOf(schema::Failed::Reader failed_untrusted) {
   // message names a limit already.
   const bool theirs = SaysExhausted(failure.message()) && !LowLimits().empty();
   if (failure.code() != Code::kResourceExhausted || theirs ||
-      failure.message().find("(--limit ") != std::string::npos) {
+      failure.message().find(ipc::kLimitMark) != std::string::npos) {
     return std::move(claimed->status);
   }
   return Status(failure.code(), failure.message() +
