@@ -48,7 +48,7 @@ ipc::Expected<std::unique_ptr<AudioRenderer>> OpenAudio(const std::string& path,
                                                         int32_t channels) {
   IPC_ASSIGN_OR_RETURN(auto demuxer,
                        OpenFile(path, -1, demux::StreamKind::kAudio));
-  const demux::Demuxer* source = demuxer.get();
+  demux::Demuxer* source = demuxer.get();
   const auto open_decoder = [source] {
     static const bulkhead_runtime kRuntime = {
         .size = sizeof(kRuntime),
