@@ -70,8 +70,8 @@ class PacketSource {
   // large, the following packets can still be read.
   ipc::Expected<bool> Read();
   const AVPacket& packet() const { return *packet_; }
-  // Seeks as av_seek_frame does, toward the beginning. There must be a
-  // stream().
+  // Seeks as av_seek_frame does with AVSEEK_FLAG_BACKWARD. Needs a stream().
+  // Fails with kOutOfRange if the stream cannot seek.
   ipc::Expected<void> Seek(int64_t timestamp);
   // Closes the file and opens it again, at the first packet.
   ipc::Expected<void> Reopen();
@@ -86,7 +86,7 @@ class PacketSource {
   std::unique_ptr<PacketSource> Lend();
   // Takes the file back from the borrower. Leaves it to the borrower if the
   // borrower could not read it, found it shorter, or made libavformat's index
-  // of it grow. Then the next Read or Seek needs the file opened again.
+  // of it grow. Then stream() is null until Reopen, which Read calls itself.
   void TakeBack(PacketSource& borrower);
 
  private:
