@@ -2,6 +2,7 @@
 #include "backends/worker/media/demux/demuxer.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 extern "C" {
@@ -42,14 +43,15 @@ int64_t LatestTimestamp(const AVPacket& packet, int reordered) {
 ipc::Expected<std::unique_ptr<Demuxer>> Demuxer::Open(
     MediaBytes bytes, int64_t size, std::string_view name_hint,
     int32_t stream_index, StreamKind kind, DemuxerLimits limits) {
-  IPC_ASSIGN_OR_RETURN(auto source,
-                       PacketSource::Open(bytes, size, name_hint, stream_index,
-                                          kind, std::move(limits)));
+  std::string name(name_hint.substr(name_hint.rfind('/') + 1));
+  IPC_ASSIGN_OR_RETURN(
+      auto source, PacketSource::Open({bytes, size, std::move(name),
+                                       stream_index, kind, std::move(limits)}));
   return std::unique_ptr<Demuxer>(new Demuxer(std::move(source)));
 }
 
 ipc::Expected<std::unique_ptr<Demuxer>> Demuxer::OpenAgain() const {
-  IPC_ASSIGN_OR_RETURN(auto source, source_->OpenAgain());
+  IPC_ASSIGN_OR_RETURN(auto source, PacketSource::Open(source_->place()));
   return std::unique_ptr<Demuxer>(new Demuxer(std::move(source)));
 }
 

@@ -70,7 +70,7 @@ class Demuxer {
   // Returns true if the file was found to be shorter than size(), because it
   // was cut while it was open. Call this after ReadPacket.
   bool shrank() const { return source_->shrank(); }
-  int64_t size() const { return source_->size(); }
+  int64_t size() const { return source_->place().size; }
 
   // Opens the same stream once more, at its beginning.
   ipc::Expected<std::unique_ptr<Demuxer>> OpenAgain() const;

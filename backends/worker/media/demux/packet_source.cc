@@ -17,13 +17,11 @@ extern "C" {
 namespace bulkhead::worker::demux {
 
 ipc::Expected<std::unique_ptr<PacketSource>> PacketSource::Open(
-    MediaBytes bytes, int64_t size, std::string_view name_hint,
-    int32_t stream_index, StreamKind kind, DemuxerLimits limits) {
-  std::unique_ptr<PacketSource> source(
-      new PacketSource(bytes, size, name_hint, stream_index, kind, limits));
-  if (size <= 0) {
-    return ipc::Fail(ipc::Code::kBadInput, source->name_ + " is empty");
+    StreamPlace place) {
+  if (place.size <= 0) {
+    return ipc::Fail(ipc::Code::kBadInput, place.name + " is empty");
   }
+  std::unique_ptr<PacketSource> source(new PacketSource(std::move(place)));
   if (source->packet_ == nullptr) {
     return ipc::Fail(ipc::Code::kInternal, "no memory for a packet");
   }
@@ -32,20 +30,8 @@ ipc::Expected<std::unique_ptr<PacketSource>> PacketSource::Open(
   return source;
 }
 
-ipc::Expected<std::unique_ptr<PacketSource>> PacketSource::OpenAgain() const {
-  return Open(bytes_, size_, name_, stream_index_, kind_, limits_);
-}
-
-PacketSource::PacketSource(MediaBytes bytes, int64_t size,
-                           std::string_view name_hint, int32_t stream_index,
-                           StreamKind kind, DemuxerLimits limits)
-    : bytes_(bytes),
-      size_(size),
-      name_(name_hint.substr(name_hint.rfind('/') + 1)),
-      stream_index_(stream_index),
-      kind_(kind),
-      limits_(std::move(limits)),
-      packet_(av_packet_alloc()) {}
+PacketSource::PacketSource(StreamPlace place)
+    : place_(std::move(place)), packet_(av_packet_alloc()) {}
 
 PacketSource::~PacketSource() { av_packet_free(&packet_); }
 
@@ -56,13 +42,13 @@ ipc::Expected<void> PacketSource::Reopen() {
   kept_ = {};
   given_before_lending_.reset();
   IPC_ASSIGN_OR_RETURN(
-      file_,
-      MediaFile::Open(bytes_, size_, name_, limits_.streams, limits_.allowed));
-  IPC_ASSIGN_OR_RETURN(stream_index_,
-                       ChooseStream(*file_, kind_, stream_index_));
+      file_, MediaFile::Open(place_.bytes, place_.size, place_.name,
+                             place_.limits.streams, place_.limits.allowed));
+  IPC_ASSIGN_OR_RETURN(place_.stream_index,
+                       ChooseStream(*file_, place_.kind, place_.stream_index));
   AVFormatContext& format = *file_->format();
-  IPC_TRY(file_->CheckCodec(*format.streams[stream_index_]));
-  stream_ = format.streams[stream_index_];
+  IPC_TRY(file_->CheckCodec(*format.streams[place_.stream_index]));
+  stream_ = format.streams[place_.stream_index];
   for (unsigned i = 0; i < format.nb_streams; ++i) {
     format.streams[i]->discard = AVDISCARD_ALL;
   }
@@ -78,19 +64,21 @@ ipc::Expected<bool> PacketSource::Read() {
     }
   }
   if (stream_ == nullptr) {
-    return ipc::Fail(ipc::Code::kBadInput, name_ + " could not be reopened");
+    return ipc::Fail(ipc::Code::kBadInput,
+                     place_.name + " could not be reopened");
   }
   if (borrows_ && kept_.TakeNext(packet_)) return true;
   while (file_->ReadPacket(packet_)) {
-    if (packet_->stream_index != stream_index_) continue;
+    if (packet_->stream_index != place_.stream_index) continue;
     if (static_cast<uint64_t>(std::max(packet_->size, 0)) >
-        limits_.packet_bytes) {
+        place_.limits.packet_bytes) {
       kept_.GiveUp();
-      return ipc::Fail(
-          ipc::Code::kResourceExhausted,
-          "a packet of " + name_ + " has " + std::to_string(packet_->size) +
-              " bytes, more than " + std::to_string(limits_.packet_bytes) +
-              "; raise " + ipc::LimitName("packet_bytes"));
+      return ipc::Fail(ipc::Code::kResourceExhausted,
+                       "a packet of " + place_.name + " has " +
+                           std::to_string(packet_->size) +
+                           " bytes, more than " +
+                           std::to_string(place_.limits.packet_bytes) +
+                           "; raise " + ipc::LimitName("packet_bytes"));
     }
     // Skips the empty packets that some demuxers yield before the end. A
     // decoder would take an empty packet for the end of the stream.
@@ -101,18 +89,19 @@ ipc::Expected<bool> PacketSource::Read() {
   }
   IPC_TRY(file_->CheckStreams());
   if (file_->read_error() == 0) return false;
-  return ipc::FailErrno(ipc::Code::kBadInput, name_ + " cannot be read further",
+  return ipc::FailErrno(ipc::Code::kBadInput,
+                        place_.name + " cannot be read further",
                         file_->read_error());
 }
 
 ipc::Expected<void> PacketSource::Seek(int64_t timestamp) {
   kept_.GiveUp();
   given_before_lending_.reset();
-  const int result = av_seek_frame(file_->format(), stream_index_, timestamp,
-                                   AVSEEK_FLAG_BACKWARD);
+  const int result = av_seek_frame(file_->format(), place_.stream_index,
+                                   timestamp, AVSEEK_FLAG_BACKWARD);
   if (result >= 0) return {};
   return ipc::Fail(ipc::Code::kOutOfRange,
-                   name_ + " cannot seek to timestamp " +
+                   place_.name + " cannot seek to timestamp " +
                        std::to_string(timestamp) + ": " + AvErrorText(result) +
                        "; read from the beginning");
 }
@@ -121,7 +110,7 @@ bool PacketSource::shrank() const { return file_ && file_->shrank(); }
 
 MissingEnd PacketSource::missing_end(const LastPacket& last) const {
   if (stream_ == nullptr) return {};
-  return FindMissingEnd(*file_, *stream_, bytes_, size_, last);
+  return FindMissingEnd(*file_, *stream_, place_.bytes, place_.size, last);
 }
 
 std::unique_ptr<PacketSource> PacketSource::Lend() {
@@ -131,8 +120,7 @@ std::unique_ptr<PacketSource> PacketSource::Lend() {
       file_->read_error() != 0 || file_->shrank()) {
     return nullptr;
   }
-  std::unique_ptr<PacketSource> borrower(
-      new PacketSource(bytes_, size_, name_, stream_index_, kind_, limits_));
+  std::unique_ptr<PacketSource> borrower(new PacketSource(place_));
   if (borrower->packet_ == nullptr) return nullptr;
   borrower->facts_ = facts_;
   borrower->borrows_ = true;

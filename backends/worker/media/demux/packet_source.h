@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "backends/worker/media/demux/allowed_media.h"
 #include "backends/worker/media/demux/kept_packets.h"
@@ -29,6 +28,17 @@ struct DemuxerLimits {
   AllowedMedia allowed = {};
 };
 
+// A stream of a media file.
+struct StreamPlace {
+  MediaBytes bytes;  // borrowed
+  int64_t size;      // of the file
+  std::string name;  // the base name of the file
+  // The index of a stream, kFirstStream or kBestStream (stream_choice.h).
+  int32_t stream_index;
+  StreamKind kind;
+  DemuxerLimits limits;
+};
+
 // Gives the packets of one stream of a media file, as libavformat reads them. A
 // Demuxer reads and seeks with it.
 //
@@ -43,20 +53,16 @@ struct DemuxerLimits {
 // Fails as MediaFile and ChooseStream do.
 class PacketSource {
  public:
-  // Opens a stream at its first packet. The parameters are those of
-  // Demuxer::Open.
-  static ipc::Expected<std::unique_ptr<PacketSource>> Open(
-      MediaBytes bytes, int64_t size, std::string_view name_hint,
-      int32_t stream_index, StreamKind kind, DemuxerLimits limits);
-  // Opens the same stream once more, in another source.
-  ipc::Expected<std::unique_ptr<PacketSource>> OpenAgain() const;
+  // Opens a stream at its first packet.
+  static ipc::Expected<std::unique_ptr<PacketSource>> Open(StreamPlace place);
 
   PacketSource(const PacketSource&) = delete;
   PacketSource& operator=(const PacketSource&) = delete;
   ~PacketSource();
 
+  // Returns the place, with the index that was chosen.
+  const StreamPlace& place() const { return place_; }
   const StreamFacts& facts() const { return facts_; }
-  int64_t size() const { return size_; }
   // Returns the stream in the open file. Returns null while the file is lent,
   // after TakeBack of a file that has changed, and after a failed Reopen.
   AVStream* stream() const { return stream_; }
@@ -82,7 +88,7 @@ class PacketSource {
 
   // Returns the borrower, or null if this source might give different packets
   // later. So it lends only an MP4 file, and only while all packets since the
-  // first are kept. Until TakeBack, only facts() and size() may be called.
+  // first are kept. Until TakeBack, only place() and facts() may be called.
   std::unique_ptr<PacketSource> Lend();
   // Takes the file back from the borrower. Leaves it to the borrower if the
   // borrower could not read it, found it shorter, or made libavformat's index
@@ -90,16 +96,9 @@ class PacketSource {
   void TakeBack(PacketSource& borrower);
 
  private:
-  PacketSource(MediaBytes bytes, int64_t size, std::string_view name_hint,
-               int32_t stream_index, StreamKind kind, DemuxerLimits limits);
+  explicit PacketSource(StreamPlace place);
 
-  const MediaBytes bytes_;
-  const int64_t size_;
-  const std::string name_;
-  int32_t stream_index_;
-  const StreamKind kind_;
-  const DemuxerLimits limits_;
-
+  StreamPlace place_;
   std::unique_ptr<MediaFile> file_;
   AVStream* stream_ = nullptr;  // owned by file_
   AVPacket* packet_;

@@ -170,8 +170,12 @@ TEST(PacketSource, ReadsOnAfterAPacketThatIsTooLarge) {
   }
   const ipc::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const auto source = PacketSource::Open(
-      fd.get(), static_cast<int64_t>(std::filesystem::file_size(path)), path,
-      kFirstStream, StreamKind::kVideo, {.packet_bytes = largest - 1});
+      {fd.get(),
+       static_cast<int64_t>(std::filesystem::file_size(path)),
+       "sizes.mp4",
+       kFirstStream,
+       StreamKind::kVideo,
+       {.packet_bytes = largest - 1}});
   ASSERT_TRUE(source) << source.error().message;
   size_t read = 0, too_large = 0;
   for (;;) {
