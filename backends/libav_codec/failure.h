@@ -28,6 +28,11 @@ inline tl::unexpected<Failure> Fail(bulkhead_result result,
 // packet.
 bulkhead_result ResultOf(int av_error);
 
+// Returns the text in quotation marks, for a sentence.
+inline std::string Quoted(const char* text) {
+  return std::string("\"") + text + "\"";
+}
+
 // Returns the text that FFmpeg prints for an error number, or a better text
 // where FFmpeg's would mislead people.
 std::string TextOf(int av_error);

@@ -6,17 +6,15 @@
 #include <limits>
 
 extern "C" {
-#include <libavutil/imgutils.h>
-#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
 }
 
-#include "backends/libav_codec/allowed_values.h"
+#include "backends/libav_codec/decoder_gaps.h"
+#include "backends/libav_codec/decoder_options.h"
 #include "backends/libav_codec/translate.h"
 
 namespace bulkhead::libav_codec {
 namespace {
-
-std::string Quoted(const char* text) { return std::string("\"") + text + "\""; }
 
 Expected<const AVCodec*> FindDecoder(const char* name, uint32_t stream_kind) {
   if (name == nullptr) {
@@ -43,14 +41,6 @@ Expected<const AVCodec*> FindDecoder(const char* name, uint32_t stream_kind) {
   return decoder;
 }
 
-// Returns whether the header of a WebP file says that the picture is animated
-// ("Extended File Format" in the WebP container specification).
-bool IsAnimated(const AVPacket& webp) {
-  constexpr int kFlags = 20;
-  return webp.size > kFlags && std::memcmp(webp.data + 12, "VP8X", 4) == 0 &&
-         (webp.data[kFlags] & 0x02) != 0;
-}
-
 // Returns the codec context for which a line is logged, or null. If a nested
 // object logs, the codec context is one of its parents.
 AVCodecContext* OwningContext(void* object) {
@@ -65,72 +55,6 @@ AVCodecContext* OwningContext(void* object) {
                                        type->parent_log_context_offset);
   }
   return nullptr;
-}
-
-// Returns the least number of bytes that a packet of raw pictures must have, or
-// 0 if libavcodec checks the size itself. For pictures with few bits per pixel
-// it does not: it copies the bytes of a short packet, and leaves old contents
-// of the memory in the rest of the picture.
-int64_t LeastBytes(const AVCodecContext& context) {
-  if (context.codec_id != AV_CODEC_ID_RAWVIDEO) return 0;
-  int bits = 0;
-  switch (context.pix_fmt) {
-    case AV_PIX_FMT_MONOWHITE:
-    case AV_PIX_FMT_MONOBLACK:
-      bits = 1;
-      break;
-    case AV_PIX_FMT_PAL8:
-      bits = context.bits_per_coded_sample;
-      if (bits != 1 && bits != 2 && bits != 4) bits = 8;
-      break;
-    default: {
-      // Packets whose tag is "BIT" and any byte are not checked either.
-      constexpr unsigned kTagWithoutCheck = MKTAG('B', 'I', 'T', 0);
-      const bool checked = (context.codec_tag & 0xffffff) != kTagWithoutCheck;
-      return checked ? 0
-                     : av_image_get_buffer_size(context.pix_fmt, context.width,
-                                                context.height, 1);
-    }
-  }
-  return (int64_t{context.width} * bits + 7) / 8 * context.height;
-}
-
-// Returns the flags that make a decoder reject a packet whose checksum is
-// wrong. Without them, libavcodec ignores the checksums of lossless audio. Only
-// codecs whose encoders always write a checksum are listed.
-int ChecksumsOf(AVCodecID codec) {
-  switch (codec) {
-    case AV_CODEC_ID_FLAC:
-    case AV_CODEC_ID_TTA:
-    case AV_CODEC_ID_WAVPACK:
-      return AV_EF_CRCCHECK | AV_EF_EXPLODE;
-    default:
-      return 0;
-  }
-}
-
-// Returns whether libavcodec's decoder of the codec may silently leave parts of
-// a picture unwritten, if a packet is short or an earlier one is missing. These
-// parts would show an earlier picture, which depends on the order in which
-// threads and the application give buffers back. Therefore the memory must be
-// cleared. Other decoders conceal or report such parts, or write each picture
-// as a whole. Clearing their pictures would cost up to a tenth of their time.
-bool LeavesPartsUnwritten(AVCodecID codec) {
-  switch (codec) {
-    case AV_CODEC_ID_AV1:
-    case AV_CODEC_ID_H264:
-    case AV_CODEC_ID_HEVC:
-    case AV_CODEC_ID_MPEG1VIDEO:
-    case AV_CODEC_ID_MPEG2VIDEO:
-    case AV_CODEC_ID_MPEG4:
-    case AV_CODEC_ID_VP9:
-      return false;
-    default:
-      break;
-  }
-  const AVCodecDescriptor* const descriptor = avcodec_descriptor_get(codec);
-  constexpr int kWhole = AV_CODEC_PROP_INTRA_ONLY | AV_CODEC_PROP_LOSSY;
-  return descriptor == nullptr || (descriptor->props & kWhole) != kWhole;
 }
 
 // Clears the memory of a new picture, unless it is memory of a device.
@@ -192,8 +116,15 @@ Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
   context->thread_safe_callbacks = 1;
 #pragma GCC diagnostic pop
 #endif
-  if (const auto set = decoder->SetOptions(parameters); !set) {
+  if (const auto set = SetOptions(parameters, context); !set) {
     return tl::unexpected(set.error());
+  }
+  decoder->max_frame_pixels_ = parameters.max_frame_pixels;
+  if (parameters.max_frame_pixels > 0) {
+    // Set after the options, so that no option can raise the limit.
+    context->max_pixels = static_cast<int64_t>(
+        std::min<uint64_t>(parameters.max_frame_pixels,
+                           static_cast<uint64_t>(context->max_pixels)));
   }
   av_log_set_callback(ReadLog);
   if (const int error = avcodec_open2(context, *found, nullptr); error < 0) {
@@ -210,37 +141,6 @@ Expected<std::unique_ptr<LibavDecoder>> LibavDecoder::Open(
     decoder->log_->SetFrameThreads(context->thread_count);
   }
   return decoder;
-}
-
-Expected<void> LibavDecoder::SetOptions(
-    const bulkhead_open_parameters& parameters) {
-  for (size_t i = 0; i < parameters.option_count; ++i) {
-    const bulkhead_option& option = parameters.options[i];
-    const int error = av_opt_set(context_.get(), option.key, option.value,
-                                 AV_OPT_SEARCH_CHILDREN);
-    if (error == AVERROR_OPTION_NOT_FOUND) {
-      return Fail(BULKHEAD_UNSUPPORTED,
-                  "the decoder of " + Quoted(codec_.c_str()) +
-                      " has no option " + Quoted(option.key) +
-                      "; remove it or choose another backend");
-    }
-    if (error < 0) {
-      const std::string allowed = AllowedValues(context_.get(), option.key);
-      return Fail(BULKHEAD_UNSUPPORTED,
-                  "the decoder of " + Quoted(codec_.c_str()) +
-                      " does not take option " + Quoted(option.key) + " = " +
-                      Quoted(option.value) +
-                      (allowed.empty() ? "; choose another value"
-                                       : "; it takes " + allowed));
-    }
-  }
-  max_frame_pixels_ = parameters.max_frame_pixels;
-  if (max_frame_pixels_ > 0) {
-    // Set after the options, so that no option can raise the limit.
-    context_->max_pixels = static_cast<int64_t>(std::min<uint64_t>(
-        max_frame_pixels_, static_cast<uint64_t>(context_->max_pixels)));
-  }
-  return {};
 }
 
 bulkhead_result LibavDecoder::Send(const bulkhead_packet* packet) {

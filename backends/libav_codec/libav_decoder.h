@@ -66,7 +66,6 @@ class LibavDecoder {
   // this process.
   static void ReadLog(void* object, int level, const char* format,
                       va_list arguments);
-  Expected<void> SetOptions(const bulkhead_open_parameters& parameters);
   // Returns the failure for an error number of libavcodec.
   Failure FailureOf(int av_error, const char* action);
   // Returns the result for an error number, and sets last_error_.

@@ -49,7 +49,7 @@ ipc::Expected<void> AudioStream::OpenInput(schema::Open::Reader open) {
       demux::Demuxer::Open(context_.media, open.getMediaBytes(),
                            open.getNameHint().cStr(), StreamToOpen(open),
                            demux::StreamKind::kAudio, DemuxerLimitsOf(open)));
-  const demux::Demuxer& source = *demuxer;
+  demux::Demuxer& source = *demuxer;
   IPC_ASSIGN_OR_RETURN(
       auto reader,
       audio::AudioReader::Open(std::move(demuxer), [this, &source] {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/sdk/bulkhead_backend.h"
-#include "backends/worker/media/decode/buffers.h"
+#include "backends/worker/media/decode/buffer_provider.h"
 #include "backends/worker/session/host_replies.h"
 #include "backends/worker/session/served_bytes.h"
 #include "backends/worker/session/stream.h"

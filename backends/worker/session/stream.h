@@ -6,7 +6,7 @@
 #include <string>
 
 #include "backends/sdk/bulkhead_backend.h"
-#include "backends/worker/media/decode/buffers.h"
+#include "backends/worker/media/decode/buffer_provider.h"
 #include "backends/worker/media/decode/slot_pool.h"
 #include "backends/worker/media/demux/media_bytes.h"
 #include "backends/worker/session/host_replies.h"

@@ -62,7 +62,7 @@ ipc::Expected<void> VideoStream::OpenInput(schema::Open::Reader open) {
   opening_.ChooseThreads(*demuxer);
   converter_ = std::make_unique<convert::OutputConverter>(
       demuxer->display_matrix_untrusted(), max_frame_pixels_, output_);
-  const demux::Demuxer& source = *demuxer;
+  demux::Demuxer& source = *demuxer;
   IPC_ASSIGN_OR_RETURN(reader_, decode::PictureReader::Open(
                                     std::move(demuxer),
                                     [this, &source] {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/worker/media/decode/backend_table.h"
-#include "backends/worker/media/decode/buffers.h"
+#include "backends/worker/media/decode/buffer_provider.h"
 #include "backends/worker/zygote/device_list.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/control.capnp.h"

@@ -286,7 +286,6 @@ ipc::Expected<bool> AudioReader::JumpAlong(PacketTable::Way way) {
   queue_.Restart(reached.first_sample);
   packet_ = way.target + 1;
   QueueTaken(kUnlimited);
-  ++jumps_;
   return true;
 }
 

@@ -78,9 +78,6 @@ class AudioReader {
     return WayTo(sample).start() > packet_;
   }
 
-  // Returns the number of seeks that did not have to decode from the beginning.
-  uint64_t jumps() const { return jumps_; }
-
  private:
   AudioReader(std::unique_ptr<demux::Demuxer> demuxer,
               OpenDecoder open_decoder);
@@ -138,7 +135,6 @@ class AudioReader {
   bool has_sought_ = false;  // since demuxer_ was at the beginning of the file
   bool ended_ = false;
   PacketTable packets_;  // all packets decoded so far, from the first
-  uint64_t jumps_ = 0;
 
   // The samples of the packet that is being decoded, and its rejection.
   std::vector<AudioSamples> taken_;

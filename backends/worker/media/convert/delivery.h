@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/worker/media/convert/output_converter.h"
-#include "backends/worker/media/decode/buffers.h"
+#include "backends/worker/media/decode/buffer_provider.h"
 #include "backends/worker/media/decode/decoder.h"
 #include "backends/worker/media/decode/slot_pool.h"
 #include "ipc/error.h"

@@ -15,6 +15,8 @@
 
 namespace bulkhead::worker::decode {
 
+struct FrameField;
+
 // Finds breaches of the ABI that do not show in the decoded stream, for
 // `bulkhead conformance`, which cannot see them from outside of the worker.
 // Some checks change the calls of the backend, in order to provoke the breach.
@@ -112,8 +114,8 @@ class Examiner {
 
   size_t hold_ = 0;
   bool ends_twice_ = false;
-  // Pairs of a field's index and its expected values.
-  std::vector<std::pair<size_t, std::string>> expected_;
+  // Fields, and the values that they must have.
+  std::vector<std::pair<const FrameField*, std::string>> expected_;
   uint64_t cut_packet_ = 0;
   std::optional<uint64_t> most_buffers_;
   bool without_buffers_ = false;

@@ -2,6 +2,7 @@
 #include "backends/worker/media/demux/demuxer.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 extern "C" {
@@ -12,158 +13,165 @@ extern "C" {
 #include "backends/libav_format/stream_to_abi.h"
 #include "backends/worker/media/damage/packet_inspector.h"
 #include "backends/worker/media/demux/display.h"
-#include "backends/worker/media/demux/media_file.h"
-#include "ipc/limit_name.h"
 #include "ipc/try.h"
 
 namespace bulkhead::worker::demux {
+namespace {
+
+// The most attempts of a seek, each twice as far before the target as the one
+// before. After them decoding starts at the beginning.
+constexpr int kMostSeeks = 6;
+
+// Returns an upper bound of the time at which the picture of `packet` is shown.
+// Some containers declare only the decoding time; a decoder that reorders
+// pictures shows them up to `reordered` + 1 durations later.
+int64_t LatestTimestamp(const AVPacket& packet, int reordered) {
+  if (packet.pts != AV_NOPTS_VALUE || packet.dts == AV_NOPTS_VALUE) {
+    return packet.pts;
+  }
+  int64_t latest;
+  if (__builtin_mul_overflow(packet.duration, int64_t{reordered} + 1,
+                             &latest) ||
+      __builtin_add_overflow(latest, packet.dts, &latest)) {
+    return INT64_MAX;
+  }
+  return latest;
+}
+
+}  // namespace
 
 ipc::Expected<std::unique_ptr<Demuxer>> Demuxer::Open(
     MediaBytes bytes, int64_t size, std::string_view name_hint,
     int32_t stream_index, StreamKind kind, DemuxerLimits limits) {
-  std::unique_ptr<Demuxer> demuxer(
-      new Demuxer(bytes, size, name_hint, stream_index, kind, limits));
-  if (size <= 0) {
-    return ipc::Fail(ipc::Code::kBadInput, demuxer->name_ + " is empty");
-  }
-  demuxer->av_packet_ = av_packet_alloc();
-  if (demuxer->av_packet_ == nullptr) {
-    return ipc::Fail(ipc::Code::kInternal, "no memory for a packet");
-  }
-  IPC_TRY(demuxer->OpenInput());
-  demuxer->facts_ = StreamFactsOf(*demuxer->format_, *demuxer->stream_);
-  return demuxer;
-}
-
-Demuxer::Demuxer(MediaBytes bytes, int64_t size, std::string_view name_hint,
-                 int32_t stream_index, StreamKind kind, DemuxerLimits limits)
-    : bytes_(bytes),
-      size_(size),
-      name_(name_hint.substr(name_hint.rfind('/') + 1)),
-      stream_index_(stream_index),
-      kind_(kind),
-      limits_(limits) {}
-
-Demuxer::~Demuxer() {
-  CloseInput();
-  av_packet_free(&av_packet_);
-}
-
-void Demuxer::CloseInput() {
-  if (av_packet_ != nullptr) av_packet_unref(av_packet_);
-  stream_ = nullptr;
-  format_ = nullptr;
-  file_.reset();
-  packet_is_pending_ = false;
-  at_beginning_ = true;
-  last_is_marked_ = false;
-  last_dts_ = BULKHEAD_NO_TIMESTAMP;
-  kept_ = {};
-  packets_before_lending_.reset();
-}
-
-ipc::Expected<void> Demuxer::OpenInput() {
+  std::string name(name_hint.substr(name_hint.rfind('/') + 1));
   IPC_ASSIGN_OR_RETURN(
-      file_,
-      MediaFile::Open(bytes_, size_, name_, limits_.streams, limits_.allowed));
-  format_ = file_->format();
+      auto source, PacketSource::Open({bytes, size, std::move(name),
+                                       stream_index, kind, std::move(limits)}));
+  return std::unique_ptr<Demuxer>(new Demuxer(std::move(source)));
+}
 
-  IPC_ASSIGN_OR_RETURN(stream_index_,
-                       ChooseStream(*file_, kind_, stream_index_));
-  IPC_TRY(file_->CheckCodec(*format_->streams[stream_index_]));
-  stream_ = format_->streams[stream_index_];
-  for (unsigned i = 0; i < format_->nb_streams; ++i) {
-    format_->streams[i]->discard = AVDISCARD_ALL;
-  }
-  stream_->discard = AVDISCARD_NONE;
-  parameters_ = libav_format::ParametersOf(*stream_, &stream_side_data_);
-  return {};
+ipc::Expected<std::unique_ptr<Demuxer>> Demuxer::OpenAgain() const {
+  IPC_ASSIGN_OR_RETURN(auto source, PacketSource::Open(source_->place()));
+  return std::unique_ptr<Demuxer>(new Demuxer(std::move(source)));
+}
+
+const bulkhead_codec_parameters& Demuxer::codec_parameters() {
+  parameters_ =
+      libav_format::ParametersOf(*source_->stream(), &stream_side_data_);
+  return parameters_;
 }
 
 std::unique_ptr<damage::PacketInspector> Demuxer::MakeInspector() const {
-  return damage::PacketInspector::Create(*stream_->codecpar);
+  return damage::PacketInspector::Create(*source_->stream()->codecpar);
 }
 
 AccessPoints Demuxer::MakeAccessPoints() const {
-  return AccessPoints(*stream_->codecpar);
+  return AccessPoints(*source_->stream()->codecpar);
 }
 
 const int32_t* Demuxer::display_matrix_untrusted() const {
-  return stream_ == nullptr ? nullptr : DisplayMatrixOf(*stream_);
-}
-
-bool Demuxer::NextAvPacket() {
-  at_beginning_ = false;
-  packet_too_large_ = false;
-  if (borrows_ && kept_.TakeNext(av_packet_)) return true;
-  while (file_->ReadPacket(av_packet_)) {
-    if (av_packet_->stream_index != stream_index_) continue;
-    packet_too_large_ = static_cast<uint64_t>(std::max(av_packet_->size, 0)) >
-                        limits_.packet_bytes;
-    if (packet_too_large_) break;
-    // Skips the empty packets that some demuxers yield before the end. A
-    // decoder would take an empty packet for the end of the stream.
-    if (av_packet_->size > 0) {
-      if (!borrows_) kept_.Keep(*av_packet_);
-      return true;
-    }
-  }
-  if (packet_too_large_) kept_.GiveUp();
-  return false;
+  return DisplayMatrixOf(*source_->stream());
 }
 
 ipc::Expected<bool> Demuxer::ReadPacket() {
-  if (packets_before_lending_) IPC_TRY(Return());
-  if (stream_ == nullptr) {
-    return ipc::Fail(ipc::Code::kBadInput, name_ + " could not be reopened");
+  at_beginning_ = false;
+  if (!std::exchange(packet_is_pending_, false)) {
+    IPC_ASSIGN_OR_RETURN(const bool read, source_->Read());
+    if (!read) return false;
   }
-  if (packet_is_pending_) {
-    packet_is_pending_ = false;
-    at_beginning_ = false;
-  } else if (!NextAvPacket()) {
-    if (packet_too_large_) {
-      return ipc::Fail(
-          ipc::Code::kResourceExhausted,
-          "a packet of " + name_ + " has " + std::to_string(av_packet_->size) +
-              " bytes, more than " + std::to_string(limits_.packet_bytes) +
-              "; raise " + ipc::LimitName("packet_bytes"));
-    }
-    IPC_TRY(file_->CheckStreams());
-    if (file_->read_error() == 0) return false;
-    return ipc::FailErrno(ipc::Code::kBadInput,
-                          name_ + " cannot be read further",
-                          file_->read_error());
-  }
-  packet_ = libav_format::PacketOf(*av_packet_, &packet_side_data_);
-  last_is_marked_ = (av_packet_->flags & AV_PKT_FLAG_CORRUPT) != 0;
-  last_dts_ = std::max(last_dts_, av_packet_->dts);
+  packet_ = libav_format::PacketOf(source_->packet(), &packet_side_data_);
+  last_ = {.latest_dts = std::max(last_.latest_dts, packet_.dts),
+           .duration = packet_.duration,
+           .is_marked = (packet_.flags & BULKHEAD_PACKET_CORRUPT) != 0};
   return true;
 }
 
 const bulkhead_packet* Demuxer::PeekFirst() {
-  if (!packet_is_pending_ && !NextAvPacket()) {
+  if (!packet_is_pending_ && !source_->Read().value_or(false)) {
     // ReadPacket then tries to read the first packet again, and says why not.
+    at_beginning_ = false;
     (void)SeekToBeginning();
     return nullptr;
   }
   packet_is_pending_ = true;
-  at_beginning_ = true;
-  packet_ = libav_format::PacketOf(*av_packet_, &packet_side_data_);
+  packet_ = libav_format::PacketOf(source_->packet(), &packet_side_data_);
   return &packet_;
 }
 
-MissingEnd Demuxer::missing_end() const {
-  if (stream_ == nullptr) return {};
-  return FindMissingEnd(*file_, *stream_, bytes_, size_,
-                        {.latest_dts = last_dts_,
-                         .duration = packet_.duration,
-                         .is_marked = last_is_marked_});
+std::unique_ptr<Demuxer> Demuxer::Lend() {
+  auto lent = packet_is_pending_ ? nullptr : source_->Lend();
+  if (lent == nullptr) return nullptr;
+  return std::unique_ptr<Demuxer>(new Demuxer(std::move(lent)));
 }
 
-bool Demuxer::shrank() const { return file_ && file_->shrank(); }
-
 bool Demuxer::disposable() const {
-  return (av_packet_->flags & AV_PKT_FLAG_DISPOSABLE) != 0;
+  return (source_->packet().flags & AV_PKT_FLAG_DISPOSABLE) != 0;
+}
+
+ipc::Expected<void> Demuxer::SeekToKeyframe(int64_t timestamp) {
+  return SeekTo(timestamp, [this](bool*) {
+    return (source_->packet().flags & AV_PKT_FLAG_KEY) != 0;
+  });
+}
+
+ipc::Expected<void> Demuxer::SeekToPacket(const PacketMark& mark) {
+  return SeekTo(mark.timestamp, [this, &mark](bool* passed) {
+    // Once a packet at or before the wanted one was read, a seek farther back
+    // cannot help. Positions show that. Timestamps do not, since a picture that
+    // is decoded after the wanted one may be shown before it.
+    *passed = *passed || packet_.position < 0 || mark.position < 0 ||
+              packet_.position <= mark.position;
+    return entry() == mark.timestamp && packet_.position == mark.position &&
+           MarkOf(packet_) == mark;
+  });
+}
+
+template <typename IsWanted>
+ipc::Expected<void> Demuxer::SeekTo(int64_t timestamp,
+                                    const IsWanted& is_wanted) {
+  if (source_->stream() == nullptr) IPC_TRY(SeekToBeginning());
+  at_beginning_ = false;
+  last_ = {};
+  const AVStream& stream = *source_->stream();
+  const AVRational base = stream.time_base;
+  // In ticks of the time base.
+  const int64_t second =
+      base.num > 0 ? std::max<int64_t>(base.den / base.num, 1) : 1;
+  int64_t target = timestamp;
+  bool passed = false;
+  for (int attempt = 0; attempt < kMostSeeks && !passed; ++attempt) {
+    packet_is_pending_ = false;
+    const auto sought = source_->Seek(target);
+    if (!sought && attempt == 0) return sought;
+    if (!sought) break;
+    // A seek may arrive at any packet: in transport streams it goes by time,
+    // not by keyframe. So this loop reads packets until the wanted one, or
+    // until one that is shown after `timestamp`.
+    while (source_->Read().value_or(false)) {
+      const int64_t latest =
+          LatestTimestamp(source_->packet(), stream.codecpar->video_delay);
+      if (latest == AV_NOPTS_VALUE || latest > timestamp) break;
+      packet_ = libav_format::PacketOf(source_->packet(), &packet_side_data_);
+      if (!is_wanted(&passed)) continue;
+      packet_is_pending_ = true;
+      return {};
+    }
+    if (__builtin_sub_overflow(target, second << attempt, &target)) break;
+  }
+  return SeekToBeginning();
+}
+
+int64_t Demuxer::entry() const {
+  const AVPacket& packet = source_->packet();
+  return packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
+}
+
+ipc::Expected<void> Demuxer::SeekToBeginning() {
+  if (at_beginning_ && source_->in_place()) return {};
+  packet_is_pending_ = false;
+  at_beginning_ = true;
+  last_ = {};
+  return source_->Reopen();
 }
 
 }  // namespace bulkhead::worker::demux

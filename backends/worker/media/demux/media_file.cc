@@ -246,7 +246,6 @@ bool MediaFile::Mend(AVPacket& packet) const {
                              {packet.data, static_cast<size_t>(packet.size)});
 }
 
-bool MediaFile::hid_picture_data() const { return source_->has_hidden(); }
 int MediaFile::read_error() const { return source_->read_error(); }
 bool MediaFile::shrank() const { return source_->shrank(); }
 

@@ -73,9 +73,6 @@ class MediaFile {
   int read_error() const;
   // Returns true if the file was found to be shorter than `size` of Open.
   bool shrank() const;
-  // Returns whether picture data was hidden from libavformat's probing
-  // (picture_data.h).
-  bool hid_picture_data() const;
   // Returns whether libavformat tried to open another file.
   bool refers_to_others() const { return refused_references_ > 0; }
   // Fails if the file has more streams than allowed, or a stream that is

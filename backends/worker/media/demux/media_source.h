@@ -43,8 +43,6 @@ class MediaSource {
   // Shows the whole file from the next read on. libavformat's read-ahead buffer
   // is dropped, so its bytes are read again.
   void Unhide();
-  // Returns whether the last Hide hid any bytes, also after Unhide.
-  bool has_hidden() const { return !ranges_.empty(); }
   // Returns whether the last Hide hid any byte of `read`, also after Unhide.
   bool Hid(ByteRange read) const;
   // Repairs `out`, which libavformat has read at `offset`: replaces the bytes

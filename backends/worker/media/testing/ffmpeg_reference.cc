@@ -18,7 +18,7 @@ extern "C" {
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/worker/media/convert/delivery.h"
-#include "backends/worker/media/decode/buffers.h"
+#include "backends/worker/media/decode/buffer_provider.h"
 #include "backends/worker/media/decode/slot_pool.h"
 #include "ipc/frame_geometry.h"
 #include "ipc/try.h"

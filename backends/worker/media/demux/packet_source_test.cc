@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "backends/worker/media/demux/packet_source.h"
+
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -10,6 +15,7 @@
 #include "backends/worker/media/demux/demuxer.h"
 #include "backends/worker/media/demux/index_scan.h"
 #include "backends/worker/media/testing/ffmpeg_reference.h"
+#include "ipc/unique_fd.h"
 
 namespace bulkhead::worker::demux {
 namespace {
@@ -44,7 +50,7 @@ std::vector<Entry> IndexBy(Demuxer& demuxer) {
   return index;
 }
 
-class DemuxerLending : public testing::TestWithParam<const char*> {
+class PacketSourceLending : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
@@ -63,7 +69,7 @@ class DemuxerLending : public testing::TestWithParam<const char*> {
   std::string path_;
 };
 
-TEST_P(DemuxerLending, TheBorrowerReadsTheWholeStream) {
+TEST_P(PacketSourceLending, TheBorrowerReadsTheWholeStream) {
   const std::vector<Packet> all = ReadAll(*Open());
   ASSERT_GT(all.size(), 70u);
   const std::vector<Entry> index = IndexBy(*Open());
@@ -82,7 +88,7 @@ TEST_P(DemuxerLending, TheBorrowerReadsTheWholeStream) {
   }
 }
 
-TEST_P(DemuxerLending, TheLenderGoesOnWhereItWas) {
+TEST_P(PacketSourceLending, TheLenderGoesOnWhereItWas) {
   for (const size_t before : {0, 1, 5, 31}) {
     const auto undisturbed = Open();
     ReadAll(*undisturbed, before);
@@ -98,7 +104,7 @@ TEST_P(DemuxerLending, TheLenderGoesOnWhereItWas) {
   }
 }
 
-TEST_P(DemuxerLending, TheLenderSeeksAsIfItHadNotLent) {
+TEST_P(PacketSourceLending, TheLenderSeeksAsIfItHadNotLent) {
   const auto undisturbed = Open();
   const auto lender = Open();
   ReadAll(*lender, 3);
@@ -120,7 +126,7 @@ TEST_P(DemuxerLending, TheLenderSeeksAsIfItHadNotLent) {
   EXPECT_EQ(ReadAll(*lender), ReadAll(*undisturbed));
 }
 
-TEST_P(DemuxerLending, NothingIsLentOnceTheBeginningIsGone) {
+TEST_P(PacketSourceLending, NothingIsLentOnceTheBeginningIsGone) {
   const auto many = Open();
   ReadAll(*many, 33);
   EXPECT_EQ(many->Lend(), nullptr);
@@ -132,7 +138,7 @@ TEST_P(DemuxerLending, NothingIsLentOnceTheBeginningIsGone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Codecs, DemuxerLending,
+    Codecs, PacketSourceLending,
     testing::Values("-map 0:v -c:v libx264 -bf 3", "-map 0:v -c:v mpeg4",
                     "-c:v libx264 -bf 2 -c:a aac -vsync vfr -vf "
                     "setpts=N*N/25/TB/100",
@@ -140,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "-map 0:v -c:v libx264 -bf 0 -movflags "
                     "frag_keyframe+empty_moov"));
 
-TEST(DemuxerLendingOfOthers, FilesOfOtherContainersAreNotLent) {
+TEST(PacketSourceLendingOfOthers, FilesOfOtherContainersAreNotLent) {
   if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
   for (const std::string name : {"clip.mkv", "clip.ts"}) {
     const std::string path = TemporaryPath(name);
@@ -150,6 +156,37 @@ TEST(DemuxerLendingOfOthers, FilesOfOtherContainersAreNotLent) {
     ASSERT_TRUE(demuxer);
     EXPECT_EQ((*demuxer)->Lend(), nullptr) << name;
   }
+}
+
+TEST(PacketSource, ReadsOnAfterAPacketThatIsTooLarge) {
+  if (!HasFfmpeg()) GTEST_SKIP() << "the ffmpeg command is not installed";
+  const std::string path = TemporaryPath("sizes.mp4");
+  ASSERT_TRUE(RunFfmpeg("-f lavfi -i testsrc2=s=96x64:r=25 -t 2 -c:v mpeg4 '" +
+                        path + "'"));
+  size_t largest = 0;
+  const std::vector<Packet> all = ReadAll(**OpenFile(path, -1));
+  for (const Packet& packet : all) {
+    largest = std::max(largest, std::get<5>(packet).size());
+  }
+  const ipc::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const auto source = PacketSource::Open(
+      {fd.get(),
+       static_cast<int64_t>(std::filesystem::file_size(path)),
+       "sizes.mp4",
+       kFirstStream,
+       StreamKind::kVideo,
+       {.packet_bytes = largest - 1}});
+  ASSERT_TRUE(source) << source.error().message;
+  size_t read = 0, too_large = 0;
+  for (;;) {
+    const auto result = (*source)->Read();
+    if (result && !*result) break;
+    ++(result ? read : too_large);
+    ASSERT_TRUE(result || result.error().code == ipc::Code::kResourceExhausted);
+  }
+  EXPECT_GT(too_large, 0u);
+  EXPECT_EQ(read + too_large, all.size());
+  EXPECT_EQ((*source)->Lend(), nullptr);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/worker/media/decode/buffers.h"
+#include "backends/worker/media/decode/buffer_provider.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "backends/sdk/bulkhead_backend.hpp"
-#include "ipc/pixel_layout.h"
 
 extern "C" {
 #include <libavutil/common.h>
@@ -20,64 +19,8 @@ extern "C" {
 namespace bulkhead::worker::decode {
 namespace {
 
-// Vector code may read this far past a plane, whatever padding the decoder has
-// asked for.
-constexpr size_t kOverread = 64;
-constexpr uint32_t kLeastAlignment = 64;
 constexpr uint32_t kMostAlignment = 4096;
 constexpr uint32_t kMostPadding = 1 << 20;
-
-struct Layout {
-  uint32_t planes = 0;
-  int strides[4] = {};
-  size_t offsets[4] = {};
-  size_t sizes[4] = {};
-  size_t bytes = 0;
-};
-
-size_t AlignUp(size_t value, size_t alignment) {
-  return (value + alignment - 1) & ~(alignment - 1);
-}
-
-// Returns the layout of a buffer. Widens the picture to the columns of a slot,
-// and further until the strides of all planes are aligned. Aligning each stride
-// by itself would change the ratio between luma and chroma strides, which some
-// decoders rely on.
-std::optional<Layout> LayOut(AVPixelFormat format, int width, int height,
-                             uint32_t alignment, uint32_t padding) {
-  Layout layout;
-  const auto known = ipc::FindPixelLayout(av_get_pix_fmt_name(format));
-  int64_t wide = known ? static_cast<int64_t>(ipc::NativeColumns(
-                             *known, static_cast<uint32_t>(width)))
-                       : width;
-  bool aligned = false;
-  while (!aligned) {
-    if (wide > INT32_MAX / 16 ||
-        av_image_fill_linesizes(layout.strides, format,
-                                static_cast<int>(wide)) < 0) {
-      return std::nullopt;
-    }
-    const int64_t lowest_bit = wide & ~(wide - 1);
-    wide += lowest_bit;  // the next width to try: a multiple of 2 * lowest_bit
-    aligned = true;
-    for (int stride : layout.strides) {
-      aligned &= static_cast<uint32_t>(stride) % alignment == 0;
-    }
-  }
-  ptrdiff_t strides[4];
-  std::copy(std::begin(layout.strides), std::end(layout.strides), strides);
-  if (av_image_fill_plane_sizes(layout.sizes, format, height, strides) < 0) {
-    return std::nullopt;
-  }
-  for (int plane = 0; plane < 4 && layout.sizes[plane] != 0; ++plane) {
-    layout.planes = static_cast<uint32_t>(plane) + 1;
-    layout.offsets[plane] = layout.bytes;
-    layout.sizes[plane] += padding;
-    layout.bytes +=
-        AlignUp(layout.sizes[plane] + kOverread, std::max(alignment, 64u));
-  }
-  return layout;
-}
 
 // The bytes of a plane, relative to the start of its first row.
 struct Extent {
@@ -110,7 +53,7 @@ Extent ExtentOf(const bulkhead_frame& frame, int plane) {
 struct BufferProvider::Buffer {
   ~Buffer() { std::free(memory); }
 
-  Shape shape;
+  BufferShape shape;
   uint64_t renewals = 0;  // renewals_ when the buffer was acquired
   int references = 0;
   uint8_t* memory = nullptr;  // null for a slot
@@ -190,38 +133,8 @@ BufferProvider::Buffer* BufferProvider::Find(const void* handle) {
   return nullptr;
 }
 
-// The strides of a slot must equal the strides of private memory, since both
-// may be used in turn: some decoders use the stride of the current picture for
-// its reference pictures, too. Pictures of RGB24 refer to no others.
-bool BufferProvider::FitsSlot(const Shape& shape,
-                              const ipc::FrameGeometry& geometry) {
-  const auto format = static_cast<AVPixelFormat>(shape.format);
-  const auto own =
-      LayOut(format, shape.width, shape.height, shape.alignment, shape.padding);
-  int least[4] = {};
-  ptrdiff_t strides[4] = {};
-  size_t sizes[4] = {};
-  for (uint32_t i = 0; i < geometry.plane_count; ++i) {
-    strides[i] = geometry.planes[i].stride;
-  }
-  if (!own || av_image_fill_linesizes(least, format, shape.width) < 0 ||
-      av_image_fill_plane_sizes(sizes, format, shape.height, strides) < 0) {
-    return false;
-  }
-  for (uint32_t i = 0; i < geometry.plane_count; ++i) {
-    const ipc::PlaneGeometry& plane = geometry.planes[i];
-    if (least[i] > strides[i] || plane.stride % shape.alignment != 0 ||
-        plane.offset % shape.alignment != 0 ||
-        sizes[i] + shape.padding > plane.bytes ||
-        (format != AV_PIX_FMT_RGB24 && own->strides[i] != strides[i])) {
-      return false;
-    }
-  }
-  return true;
-}
-
 std::unique_ptr<BufferProvider::Buffer> BufferProvider::SlotBuffer(
-    const Shape& shape) {
+    const BufferShape& shape) {
   if (slots_ == nullptr || shape.format != slot_format_ ||
       !FitsSlot(shape, slot_geometry_)) {
     return nullptr;
@@ -248,7 +161,7 @@ std::unique_ptr<BufferProvider::Buffer> BufferProvider::SlotBuffer(
 }
 
 std::unique_ptr<BufferProvider::Buffer> BufferProvider::PrivateBuffer(
-    const Shape& shape) {
+    const BufferShape& shape) {
   // A stream has one shape at a time, so idle buffers of another shape are
   // freed. Buffers in use are freed when they are released.
   if (shape != shape_) {
@@ -264,17 +177,14 @@ std::unique_ptr<BufferProvider::Buffer> BufferProvider::PrivateBuffer(
     }
     return buffer;
   }
-  const auto layout =
-      LayOut(static_cast<AVPixelFormat>(shape.format), shape.width,
-             shape.height, shape.alignment, shape.padding);
+  const auto layout = LayOut(shape);
   if (!layout || layout->planes == 0 || layout->bytes > most_bytes_ ||
       bytes_ > most_bytes_ - layout->bytes) {
     return nullptr;
   }
   auto buffer = std::make_unique<Buffer>();
-  const size_t alignment = std::max(shape.alignment, kLeastAlignment);
   buffer->memory = static_cast<uint8_t*>(
-      std::aligned_alloc(alignment, AlignUp(layout->bytes, alignment)));
+      std::aligned_alloc(layout->alignment, layout->bytes));
   if (buffer->memory == nullptr) return nullptr;
   std::memset(buffer->memory, 0, layout->bytes);
   buffer->view.plane_count = layout->planes;
@@ -288,7 +198,7 @@ std::unique_ptr<BufferProvider::Buffer> BufferProvider::PrivateBuffer(
   return buffer;
 }
 
-bulkhead_result BufferProvider::AcquireBuffer(const Shape& shape,
+bulkhead_result BufferProvider::AcquireBuffer(const BufferShape& shape,
                                               bulkhead_buffer* out) {
   std::lock_guard lock(mutex_);
   auto buffer = SlotBuffer(shape);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/sdk/bulkhead_backend.h"
+#include "backends/worker/media/decode/buffer_layout.h"
 #include "backends/worker/media/decode/slot_pool.h"
 #include "ipc/frame_geometry.h"
 
@@ -78,15 +79,6 @@ class BufferProvider {
   size_t bytes() const;
 
  private:
-  // The properties of a request on which the layout of its buffer depends.
-  struct Shape {
-    int format = -1;
-    int32_t width = 0;
-    int32_t height = 0;
-    uint32_t alignment = 0;
-    uint32_t padding = 0;
-    bool operator==(const Shape&) const = default;
-  };
   struct Buffer;
 
   // The functions of bulkhead_runtime. `self` is the provider.
@@ -97,12 +89,10 @@ class BufferProvider {
   static void Release(void* self, void* handle);
   static void Log(void* self, const char* line);
 
-  bulkhead_result AcquireBuffer(const Shape& shape, bulkhead_buffer* out);
-  // Returns whether a decoder may use a slot with `geometry` for this shape.
-  static bool FitsSlot(const Shape& shape, const ipc::FrameGeometry& geometry);
+  bulkhead_result AcquireBuffer(const BufferShape& shape, bulkhead_buffer* out);
   // Both return null if they have no buffer for the shape.
-  std::unique_ptr<Buffer> SlotBuffer(const Shape& shape);
-  std::unique_ptr<Buffer> PrivateBuffer(const Shape& shape);
+  std::unique_ptr<Buffer> SlotBuffer(const BufferShape& shape);
+  std::unique_ptr<Buffer> PrivateBuffer(const BufferShape& shape);
   // Returns the buffer in use with this handle, or null.
   Buffer* Find(const void* handle);
 
@@ -112,7 +102,7 @@ class BufferProvider {
 
   mutable std::mutex mutex_;
   size_t bytes_ = 0;       // of private memory
-  Shape shape_;            // the shape of all buffers in idle_
+  BufferShape shape_;      // the shape of all buffers in idle_
   uint64_t renewals_ = 0;  // the number of calls of Renew()
   std::vector<std::unique_ptr<Buffer>> idle_;  // last in, first out
   std::vector<std::unique_ptr<Buffer>> busy_;  // referred to by decoders

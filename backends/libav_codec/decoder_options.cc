@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/libav_codec/allowed_values.h"
+#include "backends/libav_codec/decoder_options.h"
 
 #include <climits>
 #include <cstdio>
@@ -49,8 +49,9 @@ const char* KindOf(AVOptionType type, bool* is_number) {
   }
 }
 
-}  // namespace
-
+// Returns a text about the values that an option takes, such as "a whole number
+// from 0 to 16 or auto". Returns an empty text if libavutil does not declare
+// the values.
 std::string AllowedValues(AVCodecContext* context, const char* option) {
   void* target = nullptr;
   const AVOption* found = av_opt_find2(context, option, nullptr, 0,
@@ -77,6 +78,33 @@ std::string AllowedValues(AVCodecContext* context, const char* option) {
     ++names;
   }
   return text;
+}
+
+}  // namespace
+
+Expected<void> SetOptions(const bulkhead_open_parameters& parameters,
+                          AVCodecContext* context) {
+  for (size_t i = 0; i < parameters.option_count; ++i) {
+    const bulkhead_option& option = parameters.options[i];
+    const int error =
+        av_opt_set(context, option.key, option.value, AV_OPT_SEARCH_CHILDREN);
+    if (error == AVERROR_OPTION_NOT_FOUND) {
+      return Fail(BULKHEAD_UNSUPPORTED,
+                  "the decoder of " + Quoted(parameters.codec->codec) +
+                      " has no option " + Quoted(option.key) +
+                      "; remove it or choose another backend");
+    }
+    if (error < 0) {
+      const std::string allowed = AllowedValues(context, option.key);
+      return Fail(BULKHEAD_UNSUPPORTED,
+                  "the decoder of " + Quoted(parameters.codec->codec) +
+                      " does not take option " + Quoted(option.key) + " = " +
+                      Quoted(option.value) +
+                      (allowed.empty() ? "; choose another value"
+                                       : "; it takes " + allowed));
+    }
+  }
+  return {};
 }
 
 }  // namespace bulkhead::libav_codec
