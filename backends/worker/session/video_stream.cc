@@ -267,7 +267,7 @@ ipc::Expected<bool> VideoStream::Show() {
                                     .check = reader_->access_check(),
                                     .keyframe = frame->keyframe != 0,
                                     .damaged = reader_->damaged(),
-                                    .sign = SignOf(*reader_),
+                                    .sign = reader_->sign(),
                                     .facts = {}};
   if (output_.native) picture.facts = FactsOf(*frame);
   IPC_ASSIGN_OR_RETURN(auto placed, delivery_->Place(frame));

@@ -200,7 +200,6 @@ ipc::Error Decoder::Failure(const char* call, bulkhead_result result) const {
 }
 
 ipc::Expected<void> Decoder::NoteDamage(const char* call) {
-  ++damage_count_;
   complaint_ = ReadText(backend_.last_error(decoder_), kMostOfSentence);
   if (!complaint_.empty()) return {};
   complaint_ = "BULKHEAD_BAD_INPUT";

@@ -111,8 +111,6 @@ class Decoder {
   // Returns the backend's sentence about the last damaged packet or frame, and
   // forgets it.
   std::string TakeComplaint() { return std::exchange(complaint_, {}); }
-  // Returns how many calls have reported damage since the decoder was opened.
-  uint64_t damage_count() const { return damage_count_; }
 
  private:
   friend class DecodedFrame;
@@ -149,7 +147,6 @@ class Decoder {
   const PixelLimit limit_;
   Examiner* const examiner_;  // null for nearly all streams
   std::string complaint_;
-  uint64_t damage_count_ = 0;
   uint64_t damaged_in_a_row_ = 0;
   AgainPacer pacer_;
   bool wants_packet_ = false;  // the last receive_frame asked for a packet
