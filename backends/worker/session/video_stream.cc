@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "backends/worker/media/decode/backend_failure.h"
 #include "backends/worker/media/demux/index_scan.h"
 #include "backends/worker/session/decoder_opening.h"
 #include "backends/worker/session/opened_reply.h"
