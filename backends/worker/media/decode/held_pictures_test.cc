@@ -46,7 +46,7 @@ class HeldPicturesTest : public testing::Test {
     table_.close = [](bulkhead_decoder*) {};
     bulkhead_runtime runtime{};
     runtime.context = &vendor_;
-    decoder_ = *Decoder::Open(table_, {}, runtime, std::chrono::seconds(1));
+    decoder_ = *Decoder::Open(table_, {}, runtime, std::chrono::minutes(1));
     AVCodecParameters* parameters = avcodec_parameters_alloc();
     parameters->codec_type = AVMEDIA_TYPE_VIDEO;
     parameters->codec_id = AV_CODEC_ID_RV40;

@@ -94,7 +94,7 @@ class PictureReaderTest : public testing::Test {
     reader_ = *PictureReader::Open(
         *std::move(demuxer),
         [this] {
-          return Decoder::Open(table_, {}, runtime_, std::chrono::seconds(1));
+          return Decoder::Open(table_, {}, runtime_, std::chrono::minutes(1));
         },
         [this] { vendor_.calls.push_back("replace"); });
     vendor_.calls.clear();
