@@ -21,10 +21,6 @@ constexpr size_t kUnseenWords =
 
 }  // namespace
 
-ipc::DamageSign SignOf(const decode::PictureReader& reader) {
-  return reader.damaged() ? reader.sign() : ipc::DamageSign::kUnknown;
-}
-
 void UnseenFrames::Clear() {
   unseen_.clear();
   complaint_.clear();
@@ -49,7 +45,7 @@ void UnseenFrames::AddSkipped(const decode::PictureReader& reader) {
                       .duration = frame->duration,
                       .position = reader.position(),
                       .packets = 1,
-                      .sign = SignOf(reader)}});
+                      .sign = reader.sign()}});
 }
 
 bool UnseenFrames::fill_a_message() const {

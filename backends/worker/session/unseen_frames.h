@@ -46,8 +46,4 @@ class UnseenFrames {
   std::string complaint_;  // the backend's last sentence about lost frames
 };
 
-// Returns the sign by which the damage of the reader's current picture was
-// found, or kUnknown if the picture is not damaged.
-ipc::DamageSign SignOf(const decode::PictureReader& reader);
-
 }  // namespace bulkhead::worker::session

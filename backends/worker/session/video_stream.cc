@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "backends/worker/media/decode/backend_failure.h"
 #include "backends/worker/media/demux/index_scan.h"
 #include "backends/worker/session/decoder_opening.h"
 #include "backends/worker/session/opened_reply.h"
@@ -267,7 +268,7 @@ ipc::Expected<bool> VideoStream::Show() {
                                     .check = reader_->access_check(),
                                     .keyframe = frame->keyframe != 0,
                                     .damaged = reader_->damaged(),
-                                    .sign = SignOf(*reader_),
+                                    .sign = reader_->sign(),
                                     .facts = {}};
   if (output_.native) picture.facts = FactsOf(*frame);
   IPC_ASSIGN_OR_RETURN(auto placed, delivery_->Place(frame));

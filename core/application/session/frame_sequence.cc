@@ -47,6 +47,13 @@ std::optional<frames::Damage> DamageOf(const worker_link::PlayEvent& event) {
 
 }  // namespace
 
+FrameSequence::FrameSequence(frames::DamageLog& log, Witness& witness,
+                             bool shows_damaged, uint64_t most_recorded)
+    : log_(log),
+      witness_(witness),
+      shows_damaged_(shows_damaged),
+      record_(witness, std::max(most_recorded, uint64_t{kComparedFrames})) {}
+
 Result<FrameSequence::Event> FrameSequence::Next(
     worker_link::VideoLink& video) {
   const bool onward = std::exchange(playing_, false) && video.PlaysFor(this);
@@ -65,9 +72,9 @@ Result<FrameSequence::Event> FrameSequence::Await(
       return Event(worker_link::EndOfStream{});
     }
     if (SkippedUnrecorded(event)) {
-      // A play from the beginning skips no frame. `ascending_ = false` makes
-      // Resume() choose such a play.
-      ascending_ = false;
+      // A play from the beginning skips no frame. Disorder makes Resume()
+      // choose such a play.
+      record_.Disorder();
       RETURN_IF_ERROR(Resume(video));
       continue;
     }
@@ -80,7 +87,7 @@ Result<FrameSequence::Event> FrameSequence::Await(
     std::optional<frames::Damage> damage = DamageOf(event);
     if (!published && !damage) continue;
     // Damage before the end of the record was returned earlier.
-    if (!published && passing_recorded_ && damage->pts <= seen_.back().pts) {
+    if (!published && passing_recorded_ && damage->pts <= record_.back().pts) {
       continue;
     }
     if (damage && damage->not_in_index) {
@@ -89,19 +96,16 @@ Result<FrameSequence::Event> FrameSequence::Await(
       log_.Add(*damage);
       return Event(*damage);
     }
-    const int64_t pts = published ? published->pts : damage->pts;
-    if (pts == ipc::kNoTimestamp ||
-        (!seen_.empty() && pts <= seen_.back().pts)) {
-      ascending_ = false;
-    }
+    gaps_told_.clear();
+    passing_recorded_ = false;
     const uint64_t number = next();
     const bool delivered = published && (!damage || shows_damaged_);
-    Record({.pts = pts,
-            .duration = published ? published->duration : damage->duration,
-            .position = published ? published->position : damage->position,
-            .check = published && !damage ? published->check : 0,
-            .delivered = delivered},
-           published ? published->fingerprint : 0);
+    record_.Add({.pts = published ? published->pts : damage->pts,
+                 .duration = published ? published->duration : damage->duration,
+                 .position = published ? published->position : damage->position,
+                 .check = published && !damage ? published->check : 0,
+                 .delivered = delivered},
+                published ? published->fingerprint : 0);
     frames_ += damage ? damage->packets : 1;
     if (damage) {
       if (frames::HasPlace(*damage)) damage->frame = number;
@@ -122,47 +126,10 @@ bool FrameSequence::SkippedUnrecorded(
           unseen->fate == worker_link::UnseenFrame::Fate::kDamaged);
 }
 
-void FrameSequence::Record(Stamp stamp, uint64_t fingerprint) {
-  gaps_told_.clear();
-  passing_recorded_ = false;
-  seen_.push_back(stamp);
-  witness_.Record(fingerprint);
-  if (seen_.size() <= std::max(most_recorded_, uint64_t{kComparedFrames})) {
-    return;
-  }
-  if (seen_.front().check != 0) earlier_point_ = seen_.front();
-  seen_.pop_front();
-  witness_.DropOldest();
-  ++dropped_;
-}
-
-worker_link::PlayRequest FrameSequence::PlayTo(size_t seen) const {
-  worker_link::PlayRequest play{
-      .start = worker_link::PlayRequest::Start::kBeginning};
-  if (!seeks_) return play;
-  const auto end = seen_.rend();
-  const auto begin = end - static_cast<std::ptrdiff_t>(seen + 1);
-  const auto found = std::find_if(
-      begin, end, [](const Stamp& stamp) { return stamp.check != 0; });
-  const Stamp* const point = found != end     ? &*found
-                             : earlier_point_ ? &*earlier_point_
-                                              : nullptr;
-  if (point == nullptr) return play;
-  play.start = worker_link::PlayRequest::Start::kPacket;
-  play.entry.pts = point->pts;
-  play.entry.position = point->position;
-  play.entry.check = point->check;
-  return play;
-}
-
 void FrameSequence::Rewind() {
-  seen_.clear();
-  witness_.Rewind();
-  earlier_point_.reset();
+  record_.Clear();
   gaps_told_.clear();
-  dropped_ = 0;
   frames_ = 0;
-  ascending_ = true;
   ended_ = false;
   playing_ = false;
   passing_recorded_ = false;
@@ -170,7 +137,7 @@ void FrameSequence::Rewind() {
 
 Status FrameSequence::Resume(worker_link::VideoLink& video) {
   passing_recorded_ = false;
-  if (seen_.empty()) {
+  if (record_.empty()) {
     return video.Play(this,
                       {.start = worker_link::PlayRequest::Start::kBeginning,
                        .in_turn = true});
@@ -178,18 +145,15 @@ Status FrameSequence::Resume(worker_link::VideoLink& video) {
   ASSIGN_OR_RETURN(const uint64_t same, PlayCompared(video));
   if (witness_.proving()) {
     // Only delivered pictures count as compared. Equal damage proves little.
-    const auto compared = std::count_if(
-        seen_.end() - static_cast<std::ptrdiff_t>(same), seen_.end(),
-        [](const Stamp& stamp) { return stamp.delivered; });
-    witness_.Replayed(same > 0, static_cast<uint64_t>(compared));
+    witness_.Replayed(same > 0, record_.DeliveredOfLast(same));
   }
   if (same > 0) return Status();
   if (witness_.goes_on_uncompared()) return PlayUncompared(video);
-  if (dropped_ > 0) {
+  if (record_.has_dropped()) {
     return Status(Code::kResourceExhausted,
                   "its worker was lost, and another one would have to decode "
                   "it from the beginning, but only the last " +
-                      std::to_string(seen_.size()) +
+                      std::to_string(record_.size()) +
                       " frames are remembered; raise " +
                       ipc::LimitName("index_frames") + " and start over");
   }
@@ -205,16 +169,16 @@ Result<uint64_t> FrameSequence::PlayCompared(worker_link::VideoLink& video) {
   // A seek needs ascending timestamps: they say where to seek, and which of the
   // next frames are already recorded.
   seeks_ = true;
-  if (ascending_) {
+  if (record_.ascending()) {
     const bool proving = witness_.proving();
     const size_t most = proving ? kProvingFrames : kComparedFrames;
-    const size_t first = seen_.size() - std::min(seen_.size(), most);
+    const size_t first = record_.size() - std::min(record_.size(), most);
     // A seek to the last point of access is the quickest, even if fewer than
     // `most` recorded frames follow. Another device must show all of them.
-    const size_t entry = proving ? first : seen_.size() - 1;
-    worker_link::PlayRequest play = PlayTo(entry);
+    const size_t entry = proving ? first : record_.size() - 1;
+    worker_link::PlayRequest play = record_.PlayTo(entry);
     if (play.start == worker_link::PlayRequest::Start::kPacket) {
-      play.skip_before = seen_[first].pts;
+      play.skip_before = record_[first].pts;
       RETURN_IF_ERROR(video.Play(this, play));
       const auto same = DropSeen(video, Entry::kSeek, first);
       if (same && *same > 0) return *same;
@@ -224,21 +188,23 @@ Result<uint64_t> FrameSequence::PlayCompared(worker_link::VideoLink& video) {
       seeks_ = bool{same};
     }
   }
-  if (dropped_ > 0) return uint64_t{0};
+  if (record_.has_dropped()) return uint64_t{0};
   RETURN_IF_ERROR(
       video.Play(this, {.start = worker_link::PlayRequest::Start::kBeginning}));
   return DropSeen(video, Entry::kBeginning, 0);
 }
 
 Status FrameSequence::PlayUncompared(worker_link::VideoLink& video) {
-  if (!ascending_) {
+  if (!record_.ascending()) {
     RETURN_IF_ERROR(video.Play(
         this, {.start = worker_link::PlayRequest::Start::kBeginning}));
     return DropCounted(video);
   }
-  const int64_t last = seen_.back().pts;
+  const int64_t last = record_.back().pts;
   passing_recorded_ = true;
-  worker_link::PlayRequest play = PlayTo(seen_.size() - 1);
+  worker_link::PlayRequest play{
+      .start = worker_link::PlayRequest::Start::kBeginning};
+  if (seeks_) play = record_.PlayTo(record_.size() - 1);
   play.skip_before = last == INT64_MAX ? last : last + 1;
   return video.Play(this, play);
 }
@@ -264,11 +230,12 @@ Result<uint64_t> FrameSequence::DropSeen(worker_link::VideoLink& video,
                                          Entry entry, size_t first) {
   // If durations differ, a pass from the beginning is needed. Such a pass is
   // possible only while the record has the first frames of the stream.
-  const bool compares_durations =
-      entry == Entry::kSeek && next() <= kProbedFrames && dropped_ == 0;
-  for (size_t expected = first; expected < seen_.size();) {
+  const bool compares_durations = entry == Entry::kSeek &&
+                                  next() <= kProbedFrames &&
+                                  !record_.has_dropped();
+  for (size_t expected = first; expected < record_.size();) {
     ASSIGN_OR_RETURN(worker_link::PlayEvent event, video.Await());
-    Stamp seen;
+    FrameRecord::Stamp seen;
     uint64_t fingerprint = 0;
     bool made_up = false;
     if (const auto* published =
@@ -288,7 +255,7 @@ Result<uint64_t> FrameSequence::DropSeen(worker_link::VideoLink& video,
       // The worker also reports damage between the keyframe and the first frame
       // to compare.
       const frames::Damage& lost = unseen->damage;
-      if (first > 0 && lost.pts < seen_[first].pts) continue;
+      if (first > 0 && lost.pts < record_[first].pts) continue;
       seen = {.pts = lost.pts,
               .duration = lost.duration,
               .position = lost.position};
@@ -298,31 +265,23 @@ Result<uint64_t> FrameSequence::DropSeen(worker_link::VideoLink& video,
     // After a seek, the first frames to compare may be missing, because they
     // depend on a damaged packet. The comparison then begins at the first frame
     // that comes.
-    while (expected == first && first > 0 && first + 1 < seen_.size() &&
-           seen_[first].pts < seen.pts) {
+    while (expected == first && first > 0 && first + 1 < record_.size() &&
+           record_[first].pts < seen.pts) {
       expected = ++first;
     }
-    const Stamp& recorded = seen_[expected];
     // Joined recordings may have a part twice, with the same timestamps and
     // pictures. After a seek, only the offset in the file shows which part it
     // is. In a pass from the beginning, counting shows it, and offsets are not
     // compared: they may differ from offsets recorded after a seek.
-    if (recorded.pts != seen.pts ||
-        (first > 0 && recorded.position != seen.position)) {
-      return uint64_t{0};
-    }
-    // If durations differ here, the durations of later frames would differ,
-    // too.
-    if (compares_durations && fingerprint != 0 &&
-        recorded.duration != seen.duration) {
-      return uint64_t{0};
-    }
-    if (!made_up && !witness_.IsSame(dropped_ + expected, fingerprint)) {
+    if (!record_.IsSame(expected, seen, fingerprint,
+                        {.positions = first > 0,
+                         .durations = compares_durations,
+                         .pictures = !made_up})) {
       return uint64_t{0};
     }
     ++expected;
   }
-  return seen_.size() - first;
+  return record_.size() - first;
 }
 
 }  // namespace bulkhead::session

@@ -3,12 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <optional>
 #include <set>
 #include <variant>
 
 #include "core/application/frames/damage_log.h"
+#include "core/application/session/frame_record.h"
 #include "core/application/session/witness.h"
 #include "core/application/worker_link/video_link.h"
 #include "core/include/bulkhead/status.h"
@@ -18,13 +17,11 @@ namespace bulkhead::session {
 // Delivers the frames of a video stream in order, each once, across any number
 // of workers. A caller of Next() does not notice the death of a worker.
 //
-// The sequence keeps a record: the timestamp, the duration and the offset in
-// the file of each frame that was delivered or reported as damaged. The witness
-// keeps the fingerprints of the same frames. A new worker seeks to the last
-// point of access (a random access point, ipc::IndexEntry::check) in the
-// record, and decodes from it. Recorded frames then come again. The sequence
-// compares them with the record and drops them, until the first frame comes
-// that is not recorded.
+// The sequence records each frame that was delivered or reported as damaged
+// (FrameRecord). A new worker seeks to the last point of access in the record,
+// and decodes from it. Recorded frames then come again. The sequence compares
+// them with the record and drops them, until the first frame comes that is not
+// recorded.
 //
 // The new worker decodes from the beginning instead in these cases:
 // - There is no such point of access.
@@ -59,16 +56,12 @@ class FrameSequence {
   // `shows_damaged`, Next() returns damaged pictures as pictures; without, as
   // Damage. `most_recorded` is the largest number of recorded frames.
   FrameSequence(frames::DamageLog& log, Witness& witness, bool shows_damaged,
-                uint64_t most_recorded)
-      : log_(log),
-        witness_(witness),
-        shows_damaged_(shows_damaged),
-        most_recorded_(most_recorded) {}
+                uint64_t most_recorded);
   FrameSequence(const FrameSequence&) = delete;
   FrameSequence& operator=(const FrameSequence&) = delete;
 
   // Returns the number of the frame that comes next.
-  uint64_t next() const { return dropped_ + seen_.size(); }
+  uint64_t next() const { return record_.next(); }
   // Returns the number of frames passed so far: delivered frames, plus frames
   // lost to damage (except gaps, that is, frames that the index lacks).
   uint64_t frames() const { return frames_; }
@@ -83,15 +76,6 @@ class FrameSequence {
   void Rewind();
 
  private:
-  // One recorded frame.
-  struct Stamp {
-    int64_t pts;
-    int64_t duration;    // 0: unknown
-    int64_t position;    // byte of its packet in the file; -1: unknown
-    uint32_t check = 0;  // as in ipc::IndexEntry
-    bool delivered = false;
-  };
-
   // Waits for the next event that the caller must get, and records it.
   Result<Event> Await(worker_link::VideoLink& video);
   // Returns whether `event` reports a skipped frame that the record lacks. A
@@ -99,13 +83,6 @@ class FrameSequence {
   // repeat, as in joined recordings, new frames are among them. The caller must
   // get these.
   bool SkippedUnrecorded(const worker_link::PlayEvent& event) const;
-  // Appends a frame to the record, and drops the first frame if the record is
-  // full. `fingerprint` is 0 if the packet yielded no picture.
-  void Record(Stamp stamp, uint64_t fingerprint);
-  // Returns a play that begins at the last point of access up to the recorded
-  // frame seen_[seen]. If there is no such point, or if the worker cannot seek,
-  // the play begins at the beginning.
-  worker_link::PlayRequest PlayTo(size_t seen) const;
   // Begins a play and gets past the recorded frames, so that the next event is
   // the first that is not recorded.
   Status Resume(worker_link::VideoLink& video);
@@ -116,7 +93,7 @@ class FrameSequence {
   Status PlayUncompared(worker_link::VideoLink& video);
   // The point at which a play began.
   enum class Entry { kSeek, kBeginning };
-  // Takes the recorded frames from seen_[first] on as they come again, and
+  // Takes the recorded frames from record_[first] on as they come again, and
   // compares them. Returns their number, or 0 if one differs.
   Result<uint64_t> DropSeen(worker_link::VideoLink& video, Entry entry,
                             size_t first);
@@ -126,15 +103,11 @@ class FrameSequence {
   frames::DamageLog& log_;
   Witness& witness_;
   const bool shows_damaged_;
-  const uint64_t most_recorded_;
-  std::deque<Stamp> seen_;
-  std::optional<Stamp> earlier_point_;  // last point of access before seen_
-  std::set<frames::GapKey> gaps_told_;  // returned gaps after seen_.back()
-  uint64_t dropped_ = 0;                // number of frames before seen_
+  FrameRecord record_;
+  std::set<frames::GapKey> gaps_told_;  // returned gaps after record_.back()
   uint64_t frames_ = 0;                 // returned by frames()
-  bool ascending_ = true;  // all of seen_ have timestamps, in ascending order
   bool ended_ = false;
-  bool playing_ = false;           // the latest play continues after seen_
+  bool playing_ = false;           // the latest play continues after record_
   bool seeks_ = true;              // the latest worker could seek
   bool passing_recorded_ = false;  // the play may still report recorded frames
 };

@@ -22,8 +22,8 @@ namespace bulkhead::session {
 // Compares the pictures that the caller has got with those that another worker,
 // perhaps on another device, makes of the same frames. Keeps fingerprints:
 //
-//   of Next()         While FrameSequence records a frame, its fingerprint is
-//                     kept. The next worker must show the same pictures again.
+//   of Next()         FrameRecord adds the fingerprint of each recorded frame.
+//                     The next worker must show the same pictures again.
 //                     If it is on another device and does not, these
 //                     fingerprints are not compared again.
 //   found by number   The latest few are kept. They are compared only after a

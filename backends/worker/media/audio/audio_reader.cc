@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/worker/media/audio/audio_preroll.h"
+#include "backends/worker/media/decode/backend_failure.h"
 #include "backends/worker/media/demux/missing_end.h"
 #include "ipc/try.h"
 

@@ -32,7 +32,7 @@ struct PacketRole {
   // before it. In HEVC, true for a picture to which no other picture refers.
   bool b_picture = false;
   // True if the container says that no packet refers to this one. Set by
-  // PictureReader.
+  // HeldPictures.
   bool disposable = false;
   // HEVC: true for a decodable leading picture (RADL): it is shown before the
   // last entry, but refers to no packet before that entry.

@@ -8,8 +8,6 @@
 #include "backends/sdk/bulkhead_backend.hpp"
 #include "backends/worker/media/decode/abi_breach.h"
 #include "backends/worker/media/decode/examiner.h"
-#include "backends/worker/media/decode/readable_memory.h"
-#include "ipc/limit_name.h"
 #include "ipc/try.h"
 
 namespace bulkhead::worker::decode {
@@ -17,9 +15,6 @@ namespace {
 
 // Limits how often in a row receive_frame may report damage ([bad-3]).
 constexpr uint64_t kMostDamagedReceives = 1 << 16;
-
-// The most bytes of a backend's sentence that are read. The host uses fewer.
-constexpr size_t kMostOfSentence = 4096;
 
 // The size of a frame with the fields up to `pts`, the least that is usable.
 constexpr uint32_t kLeastOfFrame = offsetof(bulkhead_frame, duration);
@@ -36,76 +31,7 @@ bool IsClear(const bulkhead_frame& frame) {
   return std::memcmp(&frame, &clear, sizeof(frame)) == 0;
 }
 
-// Returns the words for a failed result, or null for any other result.
-const char* NameOf(bulkhead_result result) {
-  switch (result) {
-    case BULKHEAD_BAD_INPUT:
-      return "damaged input";
-    case BULKHEAD_UNSUPPORTED:
-      return "unsupported";
-    case BULKHEAD_OUT_OF_MEMORY:
-      return "out of memory";
-    case BULKHEAD_DEVICE_LOST:
-      return "device lost";
-    case BULKHEAD_FAILED:
-      return "failed";
-    case BULKHEAD_OK:
-    case BULKHEAD_AGAIN:
-    case BULKHEAD_END_OF_STREAM:
-      break;
-  }
-  return nullptr;
-}
-
-ipc::Code CodeOf(bulkhead_result result) {
-  switch (result) {
-    case BULKHEAD_UNSUPPORTED:
-      return ipc::Code::kUnsupported;
-    case BULKHEAD_OUT_OF_MEMORY:
-      return ipc::Code::kResourceExhausted;
-    case BULKHEAD_DEVICE_LOST:
-      return ipc::Code::kBackendLost;
-    case BULKHEAD_FAILED:
-      return ipc::Code::kBackendUnavailable;
-    default:
-      return ipc::Code::kBadInput;
-  }
-}
-
-// Returns why a backend may have returned OUT_OF_MEMORY, which also refuses
-// pictures beyond max_frame_pixels.
-std::string WhatIsLacking(const PixelLimit& limit) {
-  if (limit.pixels == 0) return "out of memory";
-  const std::string most = std::to_string(limit.pixels);
-  if (limit.width == 0 || limit.height <= limit.pixels / limit.width) {
-    return "a picture of more than " + most + " pixels, or out of memory";
-  }
-  return "the picture of " + std::to_string(limit.width) + "x" +
-         std::to_string(limit.height) + " is larger than the limit of " + most +
-         " pixels; raise " + ipc::LimitName("frame_pixels");
-}
-
-ipc::Error FailureOf(const bulkhead_backend& backend, bulkhead_decoder* decoder,
-                     const PixelLimit& limit, const char* call,
-                     bulkhead_result result) {
-  const char* name = NameOf(result);
-  if (name == nullptr) {
-    return BreachOf(std::string(call) + " returned " + std::to_string(result),
-                    "result-1",
-                    "A call returns only the results that its clauses name.");
-  }
-  std::string message =
-      std::string(backend.name) + ": " + call + ": " +
-      (result == BULKHEAD_OUT_OF_MEMORY ? WhatIsLacking(limit) : name);
-  message += Quoted(ReadText(backend.last_error(decoder), kMostOfSentence));
-  return {CodeOf(result), std::move(message)};
-}
-
 }  // namespace
-
-std::string Quoted(const std::string& sentence) {
-  return sentence.empty() ? "" : "; the backend says: \"" + sentence + '"';
-}
 
 DecodedFrame& DecodedFrame::operator=(DecodedFrame&& other) noexcept {
   if (this == &other) return *this;
@@ -195,13 +121,8 @@ ipc::Expected<void> Decoder::ReceiveEndAgain(const char* clause,
                                  clause, words));
 }
 
-ipc::Error Decoder::Failure(const char* call, bulkhead_result result) const {
-  return FailureOf(backend_, decoder_, limit_, call, result);
-}
-
 ipc::Expected<void> Decoder::NoteDamage(const char* call) {
-  ++damage_count_;
-  complaint_ = ReadText(backend_.last_error(decoder_), kMostOfSentence);
+  complaint_ = SentenceOf(backend_, decoder_);
   if (!complaint_.empty()) return {};
   complaint_ = "BULKHEAD_BAD_INPUT";
   if (examiner_ == nullptr) return {};
@@ -255,7 +176,8 @@ ipc::Expected<Decoder::Sent> Decoder::SendPacket(
       IPC_TRY(NoteDamage("send_packet"));
       return Sent::kDamaged;
     default:
-      return tl::unexpected(Failure("send_packet", result));
+      return tl::unexpected(
+          FailureOf(backend_, decoder_, limit_, "send_packet", result));
   }
 }
 
@@ -313,7 +235,8 @@ ipc::Expected<Decoder::Received> Decoder::ReceiveFrame(DecodedFrame* frame) {
                        " times without another packet",
                    "bad-3", "Not without end"));
     default:
-      return tl::unexpected(Failure("receive_frame", result));
+      return tl::unexpected(
+          FailureOf(backend_, decoder_, limit_, "receive_frame", result));
   }
 }
 

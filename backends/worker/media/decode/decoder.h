@@ -9,13 +9,10 @@
 
 #include "backends/sdk/bulkhead_backend.h"
 #include "backends/worker/media/decode/abi_breach.h"
+#include "backends/worker/media/decode/backend_failure.h"
 #include "ipc/error.h"
 
 namespace bulkhead::worker::decode {
-
-// Returns a backend's sentence about an error (last_error) as an error message
-// appends it: `; the backend says: "..."`, or nothing for an empty sentence.
-std::string Quoted(const std::string& sentence);
 
 class Decoder;
 class Examiner;
@@ -42,14 +39,6 @@ class DecodedFrame {
   bulkhead_frame raw_{};  // the frame from the backend, for release_frame
   bulkhead_frame
       view_{};  // a copy; fields that the backend does not know are zero
-};
-
-// The limit on pixels of a picture, and the size of the stream's pictures
-// according to the container. Error messages compare the two.
-struct PixelLimit {
-  uint64_t pixels = 0;  // 0: no limit
-  uint64_t width = 0;   // 0: unknown
-  uint64_t height = 0;
 };
 
 // Wraps a vendor's decoder, which implements the C ABI, and checks its results.
@@ -111,8 +100,6 @@ class Decoder {
   // Returns the backend's sentence about the last damaged packet or frame, and
   // forgets it.
   std::string TakeComplaint() { return std::exchange(complaint_, {}); }
-  // Returns how many calls have reported damage since the decoder was opened.
-  uint64_t damage_count() const { return damage_count_; }
 
  private:
   friend class DecodedFrame;
@@ -135,8 +122,6 @@ class Decoder {
   ipc::Expected<void> ExamineEnd();
   ipc::Expected<void> ReceiveEndAgain(const char* clause, const char* words);
 
-  // Returns the error for a `call` of the ABI that returned `result`.
-  ipc::Error Failure(const char* call, bulkhead_result result) const;
   // Returns the error for a backend that returns AGAIN for too long. `what`
   // names the calls, as the subject of the message.
   ipc::Error Stuck(const char* what) const;
@@ -149,7 +134,6 @@ class Decoder {
   const PixelLimit limit_;
   Examiner* const examiner_;  // null for nearly all streams
   std::string complaint_;
-  uint64_t damage_count_ = 0;
   uint64_t damaged_in_a_row_ = 0;
   AgainPacer pacer_;
   bool wants_packet_ = false;  // the last receive_frame asked for a packet

@@ -17,16 +17,35 @@ constexpr uint64_t kMostMissing = 1'000'000;
 // since the last frame may be shown longer than the others.
 constexpr uint64_t kLeastGap = 3;
 
+// The most pictures by which decoding and display order may differ, since a
+// decoder's picture buffer has room for 16.
+constexpr int kMostReordered = 16;
+
+Loss NoteOfGap(const damage::TimestampGaps::Packet& after) {
+  return {.pts = after.pts,
+          .duration = 0,
+          .position = after.position,
+          .packets = 1,
+          .sign = ipc::DamageSign::kGap};
+}
+
 }  // namespace
 
+PacketTrail::PacketTrail(const demux::Demuxer& demuxer)
+    : demuxer_(demuxer),
+      gaps_(static_cast<size_t>(
+          std::clamp(demuxer.facts().video_delay, 0, kMostReordered))) {}
+
 void PacketTrail::Restart() {
+  gaps_.Restart();
   last_is_marked_ = false;
   latest_end_ = BULKHEAD_NO_TIMESTAMP;
 }
 
-std::optional<Loss> PacketTrail::Read(const bulkhead_packet& packet) {
-  std::optional<Loss> note;
-  if (last_is_marked_) note = NoteOfLast(ipc::DamageSign::kMarked);
+std::vector<Loss> PacketTrail::Read(const bulkhead_packet& packet,
+                                    const damage::PacketRole& role) {
+  std::vector<Loss> notes;
+  if (last_is_marked_) notes.push_back(NoteOfLast(ipc::DamageSign::kMarked));
   last_pts_ = packet.pts;
   last_duration_ = packet.duration;
   last_position_ = packet.position;
@@ -36,7 +55,18 @@ std::optional<Loss> PacketTrail::Read(const bulkhead_packet& packet) {
       !__builtin_add_overflow(packet.pts, packet.duration, &end)) {
     latest_end_ = std::max(latest_end_, end);
   }
-  return note;
+  if (role.has_picture && !role.second_field) {
+    const auto after = gaps_.Sent({packet.pts, packet.position});
+    if (after) notes.push_back(NoteOfGap(*after));
+  }
+  return notes;
+}
+
+std::vector<Loss> PacketTrail::AtEnd() {
+  std::vector<Loss> losses;
+  while (const auto after = gaps_.Ended()) losses.push_back(NoteOfGap(*after));
+  if (const auto end = End()) losses.push_back(*end);
+  return losses;
 }
 
 std::string PacketTrail::PlaceOfLast() const {
@@ -58,14 +88,6 @@ Loss PacketTrail::NoteOfLast(ipc::DamageSign sign) const {
           .sign = sign};
 }
 
-Loss PacketTrail::NoteOfGap(const damage::TimestampGaps::Packet& after) {
-  return {.pts = after.pts,
-          .duration = 0,
-          .position = after.position,
-          .packets = 1,
-          .sign = ipc::DamageSign::kGap};
-}
-
 uint64_t PacketTrail::FramesUntil(int64_t end) const {
   const bulkhead_rational rate = demuxer_.facts().average_frame_rate;
   const bulkhead_rational unit = demuxer_.facts().time_base;
@@ -80,7 +102,7 @@ uint64_t PacketTrail::FramesUntil(int64_t end) const {
   return static_cast<uint64_t>(std::min<__int128>(frames, kMostMissing));
 }
 
-std::optional<Loss> PacketTrail::AtEnd() const {
+std::optional<Loss> PacketTrail::End() const {
   // The host itself reports a file that has become shorter.
   if (demuxer_.shrank()) return std::nullopt;
   const demux::MissingEnd missing = demuxer_.missing_end();

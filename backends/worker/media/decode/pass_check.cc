@@ -30,8 +30,7 @@ ipc::Expected<void> PassCheck::Shown(damage::OutstandingPackets::Origin origin,
                      std::to_string(pts) + " after one with a later timestamp",
                  "receive-1", "the next frame in display order"));
   }
-  if (origin == damage::OutstandingPackets::Origin::kNone && !damage.met &&
-      damage.complaints == 0) {
+  if (origin == damage::OutstandingPackets::Origin::kNone && !damage.met) {
     const std::string time =
         pts == BULKHEAD_NO_TIMESTAMP
             ? "no timestamp"
@@ -47,7 +46,7 @@ ipc::Expected<void> PassCheck::Ended(bool expects_picture,
   if (!damage.met) IPC_TRY(equal_timestamps_.Ended());
   // Many files have no packet that can be decoded. But then a decoder
   // complains, or no keyframe has intact headers.
-  if (expects_picture && pictures_ == 0 && damage.complaints == 0) {
+  if (expects_picture && pictures_ == 0 && !damage.complained) {
     return tl::unexpected(BreachOf(
         "receive_frame gave no frame, though send_packet took every "
         "packet, also a keyframe with sound headers",

@@ -20,9 +20,9 @@ class PassCheck {
  public:
   // The damage that was met since the decoder was opened.
   struct Damage {
-    bool met;             // there was damage, or a picture was lost
-    bool only_lost;       // there was no damage other than lost pictures
-    uint64_t complaints;  // how many calls have returned BAD_INPUT
+    bool met = false;         // there was damage, or a picture was lost
+    bool only_lost = true;    // there was no damage other than lost pictures
+    bool complained = false;  // the decoder has returned BAD_INPUT
   };
 
   // Begins again, with a new decoder.
