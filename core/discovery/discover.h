@@ -85,7 +85,7 @@ inline constexpr size_t kMaxBackendsOfOne = 32;  // In one distribution.
 inline constexpr size_t kMaxBackendsOfAll = 2048;
 // The most bytes of RECORD and bulkhead.toml of all distributions together.
 // Bytes of bulkhead.toml count several times (reading_bounds.cc).
-// distribution.h and candidate_files.h bound each file.
+// distribution.h and common_files.h bound each file.
 inline constexpr size_t kMaxBytesOfAll = size_t{16} << 20;
 
 // Finds the backends in a scan. These are the entry points of the group
