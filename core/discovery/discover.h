@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/base/device_name.h"
-#include "core/discovery/entry_points.h"
 #include "core/discovery/explicit_load.h"
 #include "core/discovery/file_identity.h"
 #include "core/discovery/manifest.h"
@@ -17,6 +16,7 @@
 #include "core/discovery/selection.h"
 #include "core/grants/grants.h"
 #include "core/include/bulkhead/diagnostic.h"
+#include "core/include/bulkhead/entry_point.h"
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 

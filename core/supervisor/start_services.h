@@ -8,8 +8,8 @@
 #include <string>
 
 #include "core/grants/grant_reader.h"
-#include "core/supervisor/backend/backend_launch.h"
 #include "core/supervisor/backend/ending_reapers.h"
+#include "core/supervisor/backend/start_context.h"
 #include "core/supervisor/blame/disabled_backends.h"
 #include "core/supervisor/blame/quarantine_records.h"
 #include "core/supervisor/files/libexec_program.h"
