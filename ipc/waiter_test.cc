@@ -19,7 +19,6 @@
 #include <tuple>
 #include <vector>
 
-#include "ipc/capnp_read.h"
 #include "ipc/deadline.h"
 #include "ipc/error.h"
 #include "ipc/region_header.h"

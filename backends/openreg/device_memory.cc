@@ -5,22 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace bulkhead::openreg {
-namespace {
-
-bool LiesWithin(size_t offset, size_t bytes, size_t limit) {
-  return offset <= limit && bytes <= limit - offset;
-}
-
-}  // namespace
 
 DeviceAllocation::DeviceAllocation(DeviceAllocation&& other) noexcept
     : owner_(std::exchange(other.owner_, nullptr)),
       base_(other.base_),
-      bytes_(other.bytes_),
       mapped_(other.mapped_) {}
 
 DeviceAllocation& DeviceAllocation::operator=(
@@ -29,7 +20,6 @@ DeviceAllocation& DeviceAllocation::operator=(
   Free();
   owner_ = std::exchange(other.owner_, nullptr);
   base_ = other.base_;
-  bytes_ = other.bytes_;
   mapped_ = other.mapped_;
   return *this;
 }
@@ -54,23 +44,6 @@ std::optional<DeviceAllocation::Access> DeviceAllocation::Open() {
   return Access(base_, mapped_);
 }
 
-bool DeviceAllocation::CopyFromHost(size_t offset, const void* source,
-                                    size_t bytes) {
-  if (!LiesWithin(offset, bytes, bytes_)) return false;
-  const auto access = Open();
-  if (!access) return false;
-  std::memcpy(access->data() + offset, source, bytes);
-  return true;
-}
-
-bool DeviceAllocation::CopyToHost(size_t offset, void* target, size_t bytes) {
-  if (!LiesWithin(offset, bytes, bytes_)) return false;
-  const auto access = Open();
-  if (!access) return false;
-  std::memcpy(target, access->data() + offset, bytes);
-  return true;
-}
-
 DeviceMemory::~DeviceMemory() {
   for (const Range& range : kept_) munmap(range.base, range.mapped);
 }
@@ -88,9 +61,9 @@ std::optional<DeviceAllocation> DeviceMemory::Allocate(size_t bytes) {
     kept_.erase(kept);
     kept_bytes_ -= mapped;
     in_use_ += mapped;
-    return DeviceAllocation(this, base, bytes, mapped);
+    return DeviceAllocation(this, base, mapped);
   }
-  if (!LiesWithin(in_use_, mapped, capacity_)) return std::nullopt;
+  if (mapped > capacity_ - in_use_) return std::nullopt;
   // Unmaps the ranges that were kept first until the new one has room.
   while (in_use_ + kept_bytes_ + mapped > capacity_) {
     munmap(kept_.front().base, kept_.front().mapped);
@@ -101,12 +74,7 @@ std::optional<DeviceAllocation> DeviceMemory::Allocate(size_t bytes) {
       mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED) return std::nullopt;
   in_use_ += mapped;
-  return DeviceAllocation(this, static_cast<uint8_t*>(base), bytes, mapped);
-}
-
-size_t DeviceMemory::in_use() const {
-  const std::lock_guard lock(mutex_);
-  return in_use_;
+  return DeviceAllocation(this, static_cast<uint8_t*>(base), mapped);
 }
 
 void DeviceMemory::Keep(uint8_t* base, size_t mapped) {

@@ -22,10 +22,6 @@ class DeviceAllocation {
   DeviceAllocation& operator=(DeviceAllocation&& other) noexcept;
   ~DeviceAllocation();
 
-  size_t bytes() const { return bytes_; }
-  // Returns the address, for tests that provoke the fault.
-  const volatile uint8_t* address() const { return base_; }
-
   // Lets the CPU read and write the whole range as long as the object lives.
   // Simulated kernels access device memory this way. An allocation can have one
   // Access at a time.
@@ -46,29 +42,22 @@ class DeviceAllocation {
   // that.
   std::optional<Access> Open();
 
-  // Copy between host and device memory. Return false if the range does not lie
-  // within bytes().
-  bool CopyFromHost(size_t offset, const void* source, size_t bytes);
-  bool CopyToHost(size_t offset, void* target, size_t bytes);
-
  private:
   friend class DeviceMemory;
-  DeviceAllocation(DeviceMemory* owner, uint8_t* base, size_t bytes,
-                   size_t mapped)
-      : owner_(owner), base_(base), bytes_(bytes), mapped_(mapped) {}
+  DeviceAllocation(DeviceMemory* owner, uint8_t* base, size_t mapped)
+      : owner_(owner), base_(base), mapped_(mapped) {}
   void Free();
 
   DeviceMemory* owner_;
   uint8_t* base_;
-  size_t bytes_;
-  size_t mapped_;  // bytes_ rounded up to whole pages
+  size_t mapped_;  // the bytes of the range, rounded up to whole pages
 };
 
 // The memory of one simulated device.
 //
 //     DeviceMemory memory(64 << 20);
 //     auto picture = memory.Allocate(bytes);   // nullopt: the device is full
-//     picture->CopyFromHost(0, pixels, bytes);
+//     std::memcpy(picture->Open()->data(), pixels, bytes);
 //
 // The capacity bounds all allocations. As in real drivers, freed ranges are
 // kept for later allocations of the same size, since a new mapping costs one
@@ -85,8 +74,6 @@ class DeviceMemory {
   std::optional<DeviceAllocation> Allocate(size_t bytes);
 
   size_t capacity() const { return capacity_; }
-  // Returns the number of bytes in live allocations, without the kept ranges.
-  size_t in_use() const;
 
  private:
   friend class DeviceAllocation;
@@ -99,8 +86,8 @@ class DeviceMemory {
   void Keep(uint8_t* base, size_t mapped);
 
   const size_t capacity_;
-  mutable std::mutex mutex_;
-  size_t in_use_ = 0;
+  std::mutex mutex_;
+  size_t in_use_ = 0;  // in live allocations, without the kept ranges
   size_t kept_bytes_ = 0;
   std::vector<Range> kept_;
 };

@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/openreg/device_stream.h"
 
+#include <memory>
 #include <utility>
 
 namespace bulkhead::openreg {
-
-bool DeviceStream::Event::Query() const {
-  const std::lock_guard lock(state_->mutex);
-  return state_->done;
-}
-
-bool DeviceStream::Event::Wait(std::chrono::milliseconds limit) const {
-  std::unique_lock lock(state_->mutex);
-  return state_->completed.wait_for(lock, limit,
-                                    [this] { return state_->done; });
-}
 
 DeviceStream::DeviceStream() : thread_([this] { Run(); }) {}
 
@@ -35,29 +25,23 @@ void DeviceStream::Launch(Kernel kernel) {
   changed_.notify_one();
 }
 
-DeviceStream::Event DeviceStream::Record() {
-  Event event;
-  Launch([state = event.state_] {
-    {
-      const std::lock_guard lock(state->mutex);
-      state->done = true;
-    }
-    state->completed.notify_all();
-  });
-  return event;
-}
-
-void DeviceStream::WaitFor(const Event& event) {
-  // The kernel waits without a deadline, as a device does. Callers of
-  // Synchronize and Event::Wait set deadlines.
-  Launch([state = event.state_] {
-    std::unique_lock lock(state->mutex);
-    state->completed.wait(lock, [&state] { return state->done; });
-  });
-}
-
 bool DeviceStream::Synchronize(std::chrono::milliseconds limit) {
-  return Record().Wait(limit);
+  struct Mark {
+    std::mutex mutex;
+    std::condition_variable reached;
+    bool done = false;
+  };
+  // The kernel may run after the wait has timed out, so both own the mark.
+  const auto mark = std::make_shared<Mark>();
+  Launch([mark] {
+    {
+      const std::lock_guard lock(mark->mutex);
+      mark->done = true;
+    }
+    mark->reached.notify_all();
+  });
+  std::unique_lock lock(mark->mutex);
+  return mark->reached.wait_for(lock, limit, [&mark] { return mark->done; });
 }
 
 void DeviceStream::Run() {

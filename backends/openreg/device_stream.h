@@ -3,10 +3,8 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -20,31 +18,11 @@ namespace bulkhead::openreg {
 //     if (!stream.Synchronize(std::chrono::seconds(5))) ...  // it hangs
 //
 // A kernel may still run after a wait has timed out, so it may use only objects
-// that outlive the stream. Launch, Record and the waits may be called from any
-// thread except the stream's own. The destructor runs all launched kernels and
-// joins the thread. Kernels must not throw.
+// that outlive the stream. Launch and Synchronize may be called from any thread
+// except the stream's own. The destructor runs all launched kernels and joins
+// the thread. Kernels must not throw.
 class DeviceStream {
  public:
-  // A point in the order of launches. The event is complete when all kernels
-  // that were launched before it have returned. Cheap to copy.
-  class Event {
-   public:
-    // Returns whether the event is complete.
-    bool Query() const;
-    // Waits until the event is complete, at most `limit`. Returns whether it
-    // is.
-    bool Wait(std::chrono::milliseconds limit) const;
-
-   private:
-    friend class DeviceStream;
-    struct State {
-      std::mutex mutex;
-      std::condition_variable completed;
-      bool done = false;
-    };
-    std::shared_ptr<State> state_ = std::make_shared<State>();
-  };
-
   using Kernel = std::function<void()>;
 
   DeviceStream();
@@ -53,15 +31,8 @@ class DeviceStream {
   DeviceStream& operator=(const DeviceStream&) = delete;
 
   void Launch(Kernel kernel);
-  // Returns an event that is complete when all kernels launched so far are
-  // done.
-  Event Record();
-  // Makes later kernels of this stream wait for `event`, which comes from
-  // another stream or was recorded by this one before.
-  void WaitFor(const Event& event);
-
-  // Waits until all launched kernels are done. Returns false if that takes
-  // longer than `limit`.
+  // Waits until all kernels launched so far are done. Returns false if that
+  // takes longer than `limit`.
   bool Synchronize(std::chrono::milliseconds limit);
 
  private:

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/control/input_position.h"
-#include "core/include/bulkhead/status.h"
+#include "core/include/bulkhead/exit_report.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/include/bulkhead/status.h"
+#include "core/include/bulkhead/exit_report.h"
 
 namespace bulkhead {
 

@@ -4,7 +4,7 @@
 #include <compare>
 #include <cstdint>
 
-#include "core/include/bulkhead/status.h"
+#include "core/include/bulkhead/exit_report.h"
 
 namespace bulkhead {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/base/device_name.h"
-#include "core/discovery/entry_points.h"
 #include "core/discovery/explicit_load.h"
 #include "core/discovery/file_identity.h"
 #include "core/discovery/manifest.h"
@@ -17,6 +16,7 @@
 #include "core/discovery/selection.h"
 #include "core/grants/grants.h"
 #include "core/include/bulkhead/diagnostic.h"
+#include "core/include/bulkhead/entry_point.h"
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 
@@ -85,7 +85,7 @@ inline constexpr size_t kMaxBackendsOfOne = 32;  // In one distribution.
 inline constexpr size_t kMaxBackendsOfAll = 2048;
 // The most bytes of RECORD and bulkhead.toml of all distributions together.
 // Bytes of bulkhead.toml count several times (reading_bounds.cc).
-// distribution.h and candidate_files.h bound each file.
+// distribution.h and common_files.h bound each file.
 inline constexpr size_t kMaxBytesOfAll = size_t{16} << 20;
 
 // Finds the backends in a scan. These are the entry points of the group

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <tuple>
 
-#include "core/discovery/candidate_files.h"
+#include "core/discovery/common_files.h"
 #include "core/discovery/discover.h"
 
 namespace bulkhead::discovery {

@@ -11,7 +11,6 @@
 #include "core/control/text_list.h"
 #include "core/supervisor/catalog/backend_descriptions.h"
 #include "core/supervisor/sockets/replies.h"
-#include "ipc/capnp_read.h"
 
 namespace bulkhead::supervisor {
 namespace {

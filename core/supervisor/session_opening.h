@@ -11,7 +11,7 @@
 
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/backend.h"
-#include "core/supervisor/backend/backend_launch.h"
+#include "core/supervisor/backend/start_context.h"
 #include "core/supervisor/catalog/catalog.h"
 #include "core/supervisor/device_requests.h"
 #include "core/supervisor/session_workers.h"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/include/bulkhead/status.h"
-#include "core/supervisor/backend/backend.h"
 #include "core/supervisor/backend/start_services.h"
 #include "core/supervisor/catalog/catalog.h"
 #include "core/supervisor/sockets/event_socket.h"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/supervisor/sockets/replies.h"
-#include "ipc/capnp_read.h"
 #include "ipc/protocol_version.h"
 
 namespace bulkhead::supervisor {

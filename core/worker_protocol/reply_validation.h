@@ -6,8 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "core/include/bulkhead/host.h"
+#include "core/include/bulkhead/host_options.h"
 #include "core/include/bulkhead/status.h"
+#include "core/include/bulkhead/video_decoder.h"
 #include "ipc/damage_sign.h"
 #include "ipc/message_socket.h"
 #include "ipc/schema/session.capnp.h"

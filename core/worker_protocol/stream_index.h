@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/include/bulkhead/host.h"
+#include "core/include/bulkhead/host_options.h"
 #include "core/include/bulkhead/status.h"
 
 namespace bulkhead::worker_protocol {

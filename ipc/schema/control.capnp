@@ -138,7 +138,7 @@ struct Shadow {
   open @3 :Session.Open;
   # The request for the worker of that device; bulkheadd sets Open.device.
   key @4 :UInt64;
-  # The key of the hashes (core/control/picture_hash.h).
+  # The key of the hashes (core/control/picture_hasher.h).
   stepMs @5 :UInt32;
   # The time in milliseconds that each step of the worker may take, and that the
   # worker has to catch up once the application has closed the stream.

@@ -78,7 +78,7 @@ void CheckFraming(const bulkhead_packet& packet) {
       at += 4 + (size_t{unit[0]} << 24 | size_t{unit[1]} << 16 |
                  size_t{unit[2]} << 8 | unit[3]);
     }
-    Require(at == packet.bytes, "codec-3", "NAL units behind their lengths");
+    Require(at == packet.bytes, "codec-3", "NAL units after their lengths");
   } else if (stream.codec == "h264") {
     const uint8_t* code = packet.data;
     const bool begins = packet.bytes > 4 && code[0] == 0 && code[1] == 0 &&
@@ -155,7 +155,7 @@ bulkhead_result SendPacket(bulkhead_decoder* decoder,
   if (again) return BULKHEAD_AGAIN;
   stream.dropped.clear();
   if (packet != nullptr) {
-    Require(!stream.ended, "send-4", "a packet behind the end");
+    Require(!stream.ended, "send-4", "a packet after the end");
     for (size_t i = 0; i < kZeroes; ++i) {
       Require(packet->data[packet->bytes + i] == 0, "packet-2", "no zeroes");
     }

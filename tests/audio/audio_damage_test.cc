@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "bulkhead/host.h"
 #include "tests/audio/audio_damage_fixture.h"
 #include "tests/audio/audio_files.h"
 #include "tests/support/file_bytes.h"

@@ -114,7 +114,7 @@ TEST_F(IntactAudio, PartsAndJoinedParts) {
     const std::string bytes = ReadBytes(path);
     const size_t third = bytes.size() / 188 / 3 * 188;
     std::vector<std::pair<const char*, std::string>> files = {
-        {"with zeroes behind", bytes + std::string(500, '\0')},
+        {"with zeroes after it", bytes + std::string(500, '\0')},
         {"cut off within a packet", bytes.substr(0, 2 * third + 70)},
     };
     const bool has_header = path.ends_with(".flv") || path.ends_with(".webm");

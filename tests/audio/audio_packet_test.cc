@@ -130,9 +130,9 @@ TEST_F(AudioDamage, ARejectedPacketIsSilenceOfItsLengthAtItsPlace) {
       EXPECT_TRUE(Same(WithoutDamage(whole, damage), SamplesByFfmpeg(path)));
     } else {
       // Of lossless sound, it is what the intact file has.
-      const size_t behind = first + damage[0].samples;
-      EXPECT_TRUE(Same(PartOf(whole, behind, whole.count()),
-                       PartOf(sound, behind, sound.count())));
+      const size_t after = first + damage[0].samples;
+      EXPECT_TRUE(Same(PartOf(whole, after, whole.count()),
+                       PartOf(sound, after, sound.count())));
     }
     ExpectRanges(path, 1);
   }
@@ -217,8 +217,8 @@ TEST_P(AudioDamageOn, ALostPacketIsAnErrorOrSilence) {
   const size_t end = damage[0].first_sample + damage[0].samples;
   AudioDecoder skipping = Open(path, OnCorrupt::kSkip).value();
   const AudioSamples whole = skipping.AllSamples().value();
-  const AudioSamples behind = Range(strict, end, end + 5000).value();
-  EXPECT_TRUE(Same(Interleaved(behind), PartOf(whole, end, end + 5000)));
+  const AudioSamples after = Range(strict, end, end + 5000).value();
+  EXPECT_TRUE(Same(Interleaved(after), PartOf(whole, end, end + 5000)));
   ASSERT_EQ(::kill(strict.worker_pid(), SIGKILL), 0);
   EXPECT_FALSE(Range(strict, end - 1, end + 1));
   EXPECT_TRUE(Range(strict, end, end + 1));

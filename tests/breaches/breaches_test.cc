@@ -241,7 +241,7 @@ TEST_F(BreachTest, FramesThatABackendLosesAreDamage) {
             Not(HasSubstr("is damaged;"))));
 }
 
-// The headers of keyframes of H.264, HEVC, VP8 and VP9 tell whether a backend
+// The headers of keyframes of H.264, HEVC, VP8 and VP9 show whether a backend
 // or the file is to blame. For other codecs, the error names both.
 TEST_F(BreachTest, ABackendThatGivesNoFrameIsNamedForEachCodec) {
   std::vector<std::string> files;

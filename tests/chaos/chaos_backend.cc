@@ -4,6 +4,10 @@
 // file `faults` beside the shared object, which is read while the object is
 // loaded. A stream's option `faults` takes precedence. Without a script, the
 // backend is honest.
+//
+// The table is written by hand. The glue of bulkhead_backend.hpp would prevent
+// faults: it catches exceptions at every step and fails an open without a
+// decoder.
 
 #include <dlfcn.h>
 #include <unistd.h>

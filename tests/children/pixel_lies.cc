@@ -26,7 +26,7 @@ void DieHalfWay(Session& session) {
   Segfault();
 }
 
-// Dies after publishing a frame of which it did not tell the host.
+// Dies after publishing a frame for which it did not wake the host.
 void DieUnheard(Session& session) {
   session.StopWaking();
   while (!session.Publish()) session.Listen();

@@ -206,7 +206,7 @@ TEST_F(Batch, ASecondRunDoesOnlyWhatIsMissing) {
   EXPECT_TRUE(fs::exists(Out("out") + "/damaged.mp4.framemd5"));
   EXPECT_EQ(run({}), 0);
   EXPECT_FALSE(fs::exists(Out("out") + "/damaged.mp4.framemd5"))
-      << "an output without a line that tells of it";
+      << "an output without a line about it";
 }
 
 // Kills the application, bulkheadd, or another process of it, at a moment that

@@ -381,7 +381,7 @@ TEST_F(Crashes, AStormIsCountedInsteadOfWritten) {
   }
   EXPECT_THAT(told, HasSubstr(std::to_string(45 - recorded) +
                               " of the crashes have no record"));
-  // Nothing crashes any more, so that no later record could tell the rest.
+  // Nothing crashes any more, so that no later record could count the rest.
   const ProcessWatch supervisor(host->supervisor_pid());
   host.reset();
   ASSERT_TRUE(supervisor.AwaitEnd());

@@ -60,11 +60,10 @@ bool IsHonestEnd(const Status& status) {
 bool NoticesDamage(VideoDecoder& video,
                    const std::map<uint64_t, SeenFrame>& shown, uint64_t frame) {
   const std::vector<int64_t> keyframes = video.KeyFrameIndices().value();
-  const auto behind = std::upper_bound(keyframes.begin(), keyframes.end(),
-                                       static_cast<int64_t>(frame));
-  const uint64_t first = behind == keyframes.begin()
-                             ? 0
-                             : static_cast<uint64_t>(*std::prev(behind));
+  const auto next = std::upper_bound(keyframes.begin(), keyframes.end(),
+                                     static_cast<int64_t>(frame));
+  const uint64_t first =
+      next == keyframes.begin() ? 0 : static_cast<uint64_t>(*std::prev(next));
   for (uint64_t i = first; i < frame; ++i) {
     if (shown.count(i) == 0) return true;
   }

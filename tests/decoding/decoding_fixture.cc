@@ -9,7 +9,6 @@
 #include "tests/media/required_clip.h"
 #include "tests/support/distribution_options.h"
 #include "tests/support/frame_hash.h"
-#include "tests/support/test_paths.h"
 
 namespace bulkhead::tests {
 

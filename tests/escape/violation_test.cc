@@ -128,12 +128,12 @@ class ViolationTest : public ViolationFixture,
   }
 };
 
-constexpr char kUntold[] = "this machine does not tell system calls by name";
+constexpr char kUnnamed[] = "this machine does not name system calls";
 
 TEST_P(ViolationTest, OfASessionIsInItsExitReport) {
   const Row& row = GetParam();
   const auto status = Violate("none", std::string("violate_") + row.name);
-  if (!status) GTEST_SKIP() << kUntold;
+  if (!status) GTEST_SKIP() << kUnnamed;
   const ExitReport* report = status->exit_report();
   ASSERT_NE(report, nullptr) << *status;
   EXPECT_EQ(report->kind, ExitReport::Kind::kSandboxViolation);
@@ -149,7 +149,7 @@ TEST_P(ViolationTest, OfASessionIsInItsExitReport) {
 TEST_P(ViolationTest, OfAZygoteIsWhyItsBackendCannotBeLoaded) {
   const Row& row = GetParam();
   const auto status = Violate(std::string("violate_") + row.name, "control");
-  if (!status) GTEST_SKIP() << kUntold;
+  if (!status) GTEST_SKIP() << kUnnamed;
   EXPECT_EQ(status->code(), Code::kBackendUnavailable) << *status;
   EXPECT_NE(status->message().find(InWords(row, 1) + " while loading"),
             std::string::npos)
@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(Calls, ViolationTest, testing::ValuesIn(kRows),
 
 TEST_F(ViolationFixture, ThreadThatAVendorStartsWhileLoadingIsNoObstacle) {
   const auto status = Violate("idle_thread", "control");
-  if (!status) GTEST_SKIP() << kUntold;
+  if (!status) GTEST_SKIP() << kUnnamed;
   EXPECT_NE(status->message().find("zygote: ESCAPED; worker: ESCAPED"),
             std::string::npos)
       << *status;
@@ -171,7 +171,7 @@ TEST_F(ViolationFixture, ThreadThatAVendorStartsWhileLoadingIsNoObstacle) {
 
 TEST_F(ViolationFixture, SpeculationIsOffWhereThereIsASwitch) {
   const auto status = Violate("speculation", "speculation");
-  if (!status) GTEST_SKIP() << kUntold;
+  if (!status) GTEST_SKIP() << kUnnamed;
   EXPECT_NE(status->message().find("zygote: refused"), std::string::npos)
       << *status;
   EXPECT_NE(status->message().find("worker: refused"), std::string::npos)
@@ -190,7 +190,7 @@ TEST_F(ViolationFixture, SpeculationIsOffWhereThereIsASwitch) {
 // listener. So bulkheadd does not learn which call stage 2 forbade.
 TEST_F(ViolationFixture, OfStage2AloneKillsAndClaimsNothing) {
   const auto status = Violate("none", "violate_call_of_stage1");
-  if (!status) GTEST_SKIP() << kUntold;
+  if (!status) GTEST_SKIP() << kUnnamed;
   const ExitReport* report = status->exit_report();
   ASSERT_NE(report, nullptr) << *status;
   EXPECT_EQ(report->kind, ExitReport::Kind::kSandboxViolation);

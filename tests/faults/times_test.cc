@@ -64,7 +64,7 @@ Times ExpectSameTimesAfterADeath(const std::string& clip) {
     // A worker that has filled the slots with the last frames need not live on.
     if (at + kSlots >= undisturbed.size()) break;
     EXPECT_EQ(Decode(*host, clip, at), undisturbed)
-        << "killed behind frame " << at;
+        << "killed after frame " << at;
   }
   return undisturbed;
 }
@@ -73,7 +73,7 @@ Times ExpectSameTimesAfterADeath(const std::string& clip) {
 // in its header after the track and what the flags say.
 void ForgetDurations(std::string& mp4) {
   constexpr size_t kFlags = 7;      // the last byte of the flags
-  constexpr size_t kOptional = 12;  // the fields that the flags tell of
+  constexpr size_t kOptional = 12;  // the fields that the flags announce
   int fragments = 0;
   for (size_t at = 0; (at = mp4.find("tfhd", at)) != std::string::npos; ++at) {
     const auto flags = static_cast<unsigned char>(mp4.at(at + kFlags));

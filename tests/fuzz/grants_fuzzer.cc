@@ -16,17 +16,17 @@
 #include "core/grants/permissions.h"
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/permissions_check.h"
-#include "tools/grants/grant_text.h"
+#include "tools/grant_editing/grant_text.h"
 
 namespace {
 
 using bulkhead::IsValidUtf8;
 using bulkhead::RecordHash;
+using bulkhead::grant_editing::WithGrant;
+using bulkhead::grant_editing::WithoutGrant;
 using bulkhead::grants::Grant;
 using bulkhead::grants::ParseGrants;
 using bulkhead::grants::Permissions;
-using bulkhead::grants::WithGrant;
-using bulkhead::grants::WithoutGrant;
 
 const std::string kFile = "/etc/bulkhead/grants.toml";
 

@@ -6,7 +6,6 @@
 #include <span>
 
 #include "ipc/message_socket.h"
-#include "ipc/unique_fd.h"
 
 namespace bulkhead::fuzz {
 

@@ -13,7 +13,7 @@
 #include "core/application/frames/frame_times.h"
 #include "core/application/frames/given_index.h"
 #include "core/application/worker_link/output_options.h"
-#include "core/control/picture_hash.h"
+#include "core/control/picture_hasher.h"
 #include "core/worker_protocol/audio_validation.h"
 #include "core/worker_protocol/description_validation.h"
 #include "core/worker_protocol/reply_validation.h"

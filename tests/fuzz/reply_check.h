@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "core/application/frames/frame_index.h"
-#include "core/include/bulkhead/audio_decoder.h"
 #include "core/include/bulkhead/host_options.h"
 #include "core/include/bulkhead/metadata.h"
 #include "core/include/bulkhead/source.h"

@@ -42,7 +42,7 @@ struct Hashes {
   std::string file;
 };
 
-// Writes all outputs with one decode. The messages tell of corrupt frames.
+// Writes all outputs with one decode. The messages name corrupt frames.
 ProgramResult Hash(const std::string& path, bool turned,
                    const std::vector<Hashes>& outputs) {
   ProgramResult result;

@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "bulkhead/host.h"
 #include "tests/access/accesses.h"
 #include "tests/access/straight_pass.h"
 #include "tests/audio/samples.h"

@@ -27,7 +27,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // Validates each line of the second file against the schema in the first. A
-// member that the schema does not tell of is an error too. Prints the kinds of
+// member that the schema does not describe is an error too. Prints the kinds of
 // the events.
 constexpr char kValidate[] = R"(
 import json, sys

@@ -4,7 +4,6 @@
 #include "bulkhead/samplers.h"
 
 #include "tests/semantics/semantics_fixture.h"
-#include "tests/support/frame_hash.h"
 
 namespace bulkhead::tests {
 namespace {

@@ -12,7 +12,6 @@
 
 #include "bulkhead/host.h"
 #include "tests/media/generated_clips.h"
-#include "tests/media/required_clip.h"
 #include "tests/media/sample_files.h"
 #include "tests/support/frame_hash.h"
 #include "tests/support/test_paths.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests who is blamed for the ends of workers where one end alone does not
-// tell: a backend that dies of every input, and a device that many sessions
+// show it: a backend that dies of every input, and a device that many sessions
 // lose at once.
 
 #include <gmock/gmock.h>

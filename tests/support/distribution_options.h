@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bulkhead/host.h"
+#include "bulkhead/host_options.h"
 
 namespace bulkhead::tests {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bulkhead/status.h>
-
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>

@@ -9,7 +9,6 @@
 
 #include "core/base/text.h"
 #include "core/discovery/package_version.h"
-#include "core/include/bulkhead/entry_point.h"
 #include "tools/install/record.h"
 
 namespace bulkhead::install {

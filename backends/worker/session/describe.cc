@@ -25,7 +25,6 @@ extern "C" {
 #include "backends/worker/media/demux/display.h"
 #include "backends/worker/media/demux/media_file.h"
 #include "backends/worker/session/allowed_lists.h"
-#include "ipc/limit_name.h"
 #include "ipc/try.h"
 
 namespace bulkhead::worker::session {

@@ -2,7 +2,6 @@
 #include "core/include/bulkhead/cancellation.h"
 
 #include "core/application/supervisor_link/cancel_signal.h"
-#include "core/base/status_macros.h"
 
 namespace bulkhead {
 

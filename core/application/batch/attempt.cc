@@ -118,16 +118,16 @@ Verdict Attempt::Finish(const decoding::Outcome& outcome) {
       status.code() == Code::kPoisonedInput) {
     Result<bool> first = records_.WritePoison(verdict.record, writer_);
     if (!first) return WithoutRecord(Verdict::Kind::kEnd, first.error());
-    verdict.told_before = !*first;
+    verdict.copy_of_poison = !*first;
   }
   return verdict;
 }
 
-Verdict Attempt::Keep(Record record, bool told_before) const {
+Verdict Attempt::Keep(Record record, bool copy_of_poison) const {
   Status written = records_.Write(item_, record, writer_);
   if (!written.ok())
     return WithoutRecord(Verdict::Kind::kEnd, std::move(written));
-  return {.record = std::move(record), .told_before = told_before};
+  return {.record = std::move(record), .copy_of_poison = copy_of_poison};
 }
 
 }  // namespace bulkhead::batch

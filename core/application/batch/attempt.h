@@ -31,9 +31,9 @@ struct Verdict {
   };
   Kind kind = Kind::kResult;
   Record record;  // For kResult.
-  // For kResult: true if the same error was already reported for another input
-  // with the same contents. This input is then counted but not reported.
-  bool told_before = false;
+  // For kResult: true if another input with the same contents was reported as
+  // poison before. This input is then counted but not reported.
+  bool copy_of_poison = false;
   Status status;  // For kLoss and kEnd.
 };
 
@@ -80,7 +80,7 @@ class Attempt {
  private:
   // Writes the record of a result and returns the verdict. Called after the
   // output was published, so that a record never names a missing output.
-  Verdict Keep(Record record, bool told_before) const;
+  Verdict Keep(Record record, bool copy_of_poison) const;
 
   const Directory& directory_;
   const Records& records_;

@@ -53,17 +53,17 @@ void Summary::CountEarlier(const Record& record) {
   }
 }
 
-std::string Summary::CountResult(const Record& record, bool told_before) {
+std::string Summary::CountResult(const Record& record, bool copy_of_poison) {
   Count(record);
   restarts_ += record.at("restarts").get<uint64_t>();
   const Code code = CodeOf(record);
   if (code == Code::kPoisonedInput && record.at("sha256").is_string()) {
-    // poison_ may have the hash even if Verdict::told_before is false: dask
+    // poison_ may have the hash even if Verdict::copy_of_poison is false: dask
     // repeats an attempt if the process died before it returned the result.
     const std::string sha256 = record.at("sha256").get<std::string>();
-    told_before = told_before || !poison_.insert(sha256).second;
+    copy_of_poison = copy_of_poison || !poison_.insert(sha256).second;
   }
-  if (told_before) {
+  if (copy_of_poison) {
     ++copies_of_poison_;
     return "";
   }

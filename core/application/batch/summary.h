@@ -26,10 +26,10 @@ class Summary {
 
   // Counts a result that an earlier run has left.
   void CountEarlier(const Record& record);
-  // Counts a result of this run. `told_before` is as in Verdict. Returns the
+  // Counts a result of this run. `copy_of_poison` is as in Verdict. Returns the
   // message that the caller shows: the input's error. Returns "" if there is no
   // error, or if it was already shown for another input with the same contents.
-  std::string CountResult(const Record& record, bool told_before);
+  std::string CountResult(const Record& record, bool copy_of_poison);
   // Counts an input that has no result. The next run tries it again.
   void CountLoss(const Item& item, const Status& status);
 

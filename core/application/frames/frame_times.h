@@ -7,8 +7,8 @@
 
 #include "core/application/frames/frame_index.h"
 #include "core/application/frames/frame_selection.h"
+#include "core/include/bulkhead/metadata.h"
 #include "core/include/bulkhead/status.h"
-#include "core/include/bulkhead/video_decoder.h"
 
 namespace bulkhead::frames {
 

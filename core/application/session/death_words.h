@@ -5,7 +5,6 @@
 #include <string>
 
 #include "core/application/session/death_account.h"
-#include "core/include/bulkhead/exit_report.h"
 #include "core/include/bulkhead/status.h"
 
 namespace bulkhead::session {

@@ -6,9 +6,9 @@
 #include "core/application/frames/damage_log.h"
 #include "core/application/frames/frame_index.h"
 #include "core/application/worker_link/media_input.h"
-#include "core/include/bulkhead/host_options.h"
 #include "core/include/bulkhead/status.h"
 #include "core/include/bulkhead/video_decoder.h"
+#include "core/include/bulkhead/video_options.h"
 #include "ipc/damage_sign.h"
 
 namespace bulkhead::session {

@@ -12,7 +12,7 @@
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/application/worker_link/media_input.h"
 #include "core/application/worker_link/video_link.h"
-#include "core/control/picture_hash.h"
+#include "core/control/picture_hasher.h"
 #include "core/include/bulkhead/host.h"
 #include "ipc/unique_fd.h"
 

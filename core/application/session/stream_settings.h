@@ -15,7 +15,6 @@
 #include "core/application/worker_link/media_input.h"
 #include "core/include/bulkhead/audio_decoder.h"
 #include "core/include/bulkhead/host_options.h"
-#include "core/include/bulkhead/video_options.h"
 
 namespace bulkhead::session {
 

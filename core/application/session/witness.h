@@ -14,7 +14,7 @@
 #include "core/application/session/frame_finder.h"
 #include "core/application/session/shadow_feed.h"
 #include "core/application/worker_link/video_link.h"
-#include "core/control/picture_hash.h"
+#include "core/control/picture_hasher.h"
 #include "core/include/bulkhead/status.h"
 
 namespace bulkhead::session {

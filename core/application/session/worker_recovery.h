@@ -18,15 +18,13 @@
 #include "core/application/session/failover.h"
 #include "core/application/session/failover_record.h"
 #include "core/application/supervisor_link/cancel_signal.h"
-#include "core/application/supervisor_link/exit_verdict.h"
 #include "core/application/supervisor_link/fork_mark.h"
 #include "core/application/supervisor_link/observed_exit.h"
 #include "core/application/supervisor_link/supervisor_link.h"
 #include "core/application/worker_link/media_input.h"
 #include "core/application/worker_link/worker_link.h"
-#include "core/control/input_position.h"
 #include "core/control/session_counters.h"
-#include "core/include/bulkhead/host.h"
+#include "core/include/bulkhead/host_options.h"
 #include "core/include/bulkhead/recovery.h"
 
 namespace bulkhead::session {

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "core/control/event_stream.h"
-#include "core/include/bulkhead/host.h"
+#include "core/include/bulkhead/event.h"
 #include "core/include/bulkhead/status.h"
 #include "ipc/unique_fd.h"
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/include/bulkhead/status.h"
+#include "core/include/bulkhead/exit_report.h"
 
 namespace bulkhead::supervisor_link {
 

@@ -8,7 +8,7 @@
 #include "core/control/input_position.h"
 #include "core/include/bulkhead/audio_decoder.h"
 #include "core/include/bulkhead/crashes.h"
-#include "core/include/bulkhead/video_decoder.h"
+#include "core/include/bulkhead/video_options.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::supervisor_link {

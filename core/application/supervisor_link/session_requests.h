@@ -14,7 +14,7 @@
 #include "core/application/supervisor_link/supervisor_calls.h"
 #include "core/application/supervisor_link/supervisor_connections.h"
 #include "core/control/input_position.h"
-#include "core/include/bulkhead/host.h"
+#include "core/include/bulkhead/host_options.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::supervisor_link {

@@ -9,7 +9,7 @@
 #include "core/application/supervisor_link/cancel_signal.h"
 #include "core/application/supervisor_link/supervisor_connections.h"
 #include "core/control/control_exchange.h"
-#include "core/include/bulkhead/host.h"
+#include "core/include/bulkhead/host_options.h"
 #include "core/include/bulkhead/status.h"
 
 namespace bulkhead::supervisor_link {

@@ -88,7 +88,7 @@ Status SupervisorConnections::ConfigureInTurn(int interrupt_fd) {
       static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   if (!self) {
     return Status(Code::kUnsupported,
-                  "this kernel has no pidfd_open; Linux 5.3 is the minimum");
+                  "this kernel has no pidfd_open; Linux 5.13 is the minimum");
   }
   // The first message carries the pidfd of the application and the programs.
   const InstalledPrograms& programs = settings_.programs;

@@ -9,7 +9,7 @@
 #include "core/discovery/plugin_path.h"
 #include "core/discovery/selection.h"
 #include "core/grants/grant_files.h"
-#include "core/include/bulkhead/host.h"
+#include "core/include/bulkhead/host_options.h"
 #include "ipc/schema/control.capnp.h"
 
 namespace bulkhead::supervisor_link {

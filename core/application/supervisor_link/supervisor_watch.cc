@@ -35,7 +35,7 @@ Result<std::shared_ptr<SupervisorWatch>> SupervisorWatch::Of(
   // exchange.
   if (!pidfd && errno != ESRCH) {
     return Status(Code::kUnsupported,
-                  "this kernel has no pidfd_open; Linux 5.3 is the minimum");
+                  "this kernel has no pidfd_open; Linux 5.13 is the minimum");
   }
   ASSIGN_OR_RETURN(auto turn, InterruptibleTurn::Create());
   return std::shared_ptr<SupervisorWatch>(

@@ -8,7 +8,6 @@
 #include "core/worker_protocol/allowed_media.h"
 #include "core/worker_protocol/published_output.h"
 #include "core/worker_protocol/reply_validation.h"
-#include "core/worker_protocol/step_deadline.h"
 #include "core/worker_protocol/stream_index.h"
 
 namespace bulkhead::worker_link {

@@ -7,7 +7,7 @@
 
 #include "core/application/frames/damage_log.h"
 #include "core/application/worker_link/worker_link.h"
-#include "core/control/picture_hash.h"
+#include "core/control/picture_hasher.h"
 #include "core/include/bulkhead/host.h"
 #include "core/worker_protocol/frame_pool.h"
 #include "core/worker_protocol/published_output.h"

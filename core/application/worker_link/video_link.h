@@ -15,7 +15,7 @@
 #include "core/application/worker_link/unseen_frame.h"
 #include "core/application/worker_link/video_play.h"
 #include "core/application/worker_link/worker_link.h"
-#include "core/control/picture_hash.h"
+#include "core/control/picture_hasher.h"
 #include "core/include/bulkhead/host.h"
 #include "core/worker_protocol/frame_pool.h"
 #include "core/worker_protocol/step_deadline.h"

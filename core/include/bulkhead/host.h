@@ -77,7 +77,8 @@ class Host {
  public:
   // Starts the supervisor. kInvalidArgument if an option or an environment
   // variable is wrong, kNotFound if Bulkhead's programs are missing,
-  // kUnsupported inside a backend and before Linux 5.3.
+  // kUnsupported inside a backend and on a kernel without pidfd_open. The
+  // minimum is Linux 5.13: on an older kernel, later calls may fail.
   static Result<std::unique_ptr<Host>> Create(HostOptions options);
   ~Host();
   Host(const Host&) = delete;

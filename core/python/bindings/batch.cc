@@ -182,7 +182,7 @@ void DefineBatch(py::module_& module) {
                        ? std::nullopt
                        : std::optional(batch::LineOf(self.record));
           })
-      .def_readonly("told_before", &batch::Verdict::told_before)
+      .def_readonly("copy_of_poison", &batch::Verdict::copy_of_poison)
       .def_property_readonly("code",
                              [](const batch::Verdict& self) {
                                return std::string(CodeName(self.status.code()));
@@ -262,10 +262,10 @@ void DefineBatch(py::module_& module) {
       .def(
           "count_result",
           [](batch::Summary& self, const std::string& record,
-             bool told_before) {
-            return self.CountResult(Parsed(record), told_before);
+             bool copy_of_poison) {
+            return self.CountResult(Parsed(record), copy_of_poison);
           },
-          py::arg("record"), py::arg("told_before"))
+          py::arg("record"), py::arg("copy_of_poison"))
       .def(
           "count_loss",
           [](batch::Summary& self, ItemPair item, const std::string& code,

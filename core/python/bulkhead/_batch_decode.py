@@ -40,11 +40,11 @@ LOSSES: Tuple[Type[Error], ...] = (
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """The record of an input, a line of JSON. `told_before` is True if the error of an
+    """The record of an input, a line of JSON. `copy_of_poison` is True if the error of an
     input with the same contents was reported before."""
 
     record: str
-    told_before: bool = False
+    copy_of_poison: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,7 +94,7 @@ def decode_item(
         return Loss("kInvalidArgument", f"{_core.record_text(item.input)}: {failure}")
     if verdict.record is None:
         return Loss(verdict.code, verdict.message)
-    return Result(verdict.record, verdict.told_before)
+    return Result(verdict.record, verdict.copy_of_poison)
 
 
 def _decode(

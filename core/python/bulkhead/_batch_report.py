@@ -91,7 +91,7 @@ class Report:
     def count_result(self, result: Result) -> None:
         """Counts a record of this run. Shows its error, unless an error of the same contents
         was shown before."""
-        failure = self._counted.count_result(result.record, result.told_before)
+        failure = self._counted.count_result(result.record, result.copy_of_poison)
         if failure:
             self._say(failure)
         self._draw()

@@ -78,7 +78,7 @@ kj::Promise<Result<Clones::Worker>> Clones::Clone(
       .log = nullptr,
       .starved = std::nullopt,
       .until = timer_.now() +
-               (timeout == kNobodyWaits ? kTimeForSpare : ToDuration(timeout))};
+               (timeout == kNoTimeout ? kTimeForSpare : ToDuration(timeout))};
   // A worker for media gets its descriptors from bulkheadd once it waits for
   // them, so that the zygote never has them. A probe sees no media and stays in
   // stage 1.
@@ -211,7 +211,7 @@ Status Clones::OnCloneFailed(schema::CloneFailed::Reader failed_untrusted) {
   // backoff after a failed start, which is then not counted.
   const bool declined =
       failure_untrusted.getCode() == schema::ErrorCode::RESOURCE_EXHAUSTED;
-  zygote_.set_declined(declined);
+  zygote_.NoteFailedClone(declined);
   found->second.fulfiller->fulfill(NamingLimits(Status(
       declined ? Code::kResourceExhausted : Code::kBackendUnavailable,
       "the backend's zygote could not clone a worker, and says: \"" +

@@ -50,10 +50,10 @@ class Clones {
     kCheck,    // decodes a clip of a health check; may use tasks that workers
                // with media must leave free
   };
-  // The timeout for the spare: a worker that is cloned ahead, so no session
+  // The timeout of the spare: a worker that is cloned ahead, so no session
   // waits for it. A zygote that is late with a spare is not ended, and is asked
   // for the next clone as usual.
-  static constexpr std::chrono::hours kNobodyWaits{24 * 365};
+  static constexpr std::chrono::hours kNoTimeout{24 * 365};
   // The time that the zygote has to clone a spare. A zygote that is late is
   // stopped (SIGSTOP) if a worker has media. The cloned spare has the same time
   // to lock itself down. A clone takes 2 ms, more on a busy machine.

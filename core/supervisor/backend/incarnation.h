@@ -58,7 +58,7 @@ class Incarnation final : private ReaperLink::Listener,
  public:
   using Worker = Clones::Worker;
   using WorkerKind = Clones::Kind;
-  static constexpr auto kNobodyWaits = Clones::kNobodyWaits;
+  static constexpr auto kNoTimeout = Clones::kNoTimeout;
 
   // `forbidden`: the reaction to forbidden calls with which the lock-down was
   // compiled. `expected`: decides on the system calls that the kernel holds

@@ -52,9 +52,9 @@ class Readiness {
   // itself, mapped more memory than was granted or files that cannot be held,
   // or lacked the resources for a clone.
   bool declined() const { return declined_; }
-  // Sets declined() after a failed clone: true if the zygote said that
-  // resources ran out.
-  void set_declined(bool declined) { declined_ = declined; }
+  // Notes that a clone failed, which sets declined(): true if the zygote said
+  // that resources ran out.
+  void NoteFailedClone(bool declined) { declined_ = declined; }
 
  private:
   // Makes the decision `status` and answers Await().

@@ -30,7 +30,7 @@ void SpareWorker::Prepare(const sandbox::MemoryAllowance& memory,
           // A zygote that is late with a spare has failed nobody. The next
           // session finds out whether it still clones.
           ->CloneWorker(Incarnation::WorkerKind::kSession,
-                        std::move(sockets->second), Incarnation::kNobodyWaits,
+                        std::move(sockets->second), Incarnation::kNoTimeout,
                         memory)
           .then([this, memory, incarnation,
                  socket = std::move(sockets->first)](auto process) mutable {

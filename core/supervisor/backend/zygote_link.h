@@ -110,7 +110,7 @@ class ZygoteLink {
   bool stopped() const { return stopped_; }
   bool lost() const { return lost_; }
   bool declined() const { return readiness_.declined(); }
-  void set_declined(bool declined) { readiness_.set_declined(declined); }
+  void NoteFailedClone(bool declined) { readiness_.NoteFailedClone(declined); }
   // Returns whether the listener of the filter was handed over.
   bool has_listener() const { return violations_ != nullptr; }
   // Returns whether the zygote has yet to hand over that listener. No message

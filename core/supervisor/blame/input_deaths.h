@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/control/input_position.h"
-#include "core/include/bulkhead/status.h"
+#include "core/include/bulkhead/exit_report.h"
 
 namespace bulkhead::blame {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/supervisor/backend/backend_launch.h"
+#include "core/supervisor/backend/start_context.h"
 #include "core/supervisor/catalog/catalog.h"
 #include "ipc/schema/control.capnp.h"
 

@@ -15,7 +15,7 @@
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/backend.h"
 #include "core/supervisor/backend/backend_keeper.h"
-#include "core/supervisor/backend/backend_launch.h"
+#include "core/supervisor/backend/start_context.h"
 
 namespace bulkhead::catalog {
 

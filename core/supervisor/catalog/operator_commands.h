@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/include/bulkhead/status.h"
-#include "core/supervisor/backend/backend_launch.h"
+#include "core/supervisor/backend/start_context.h"
 #include "core/supervisor/catalog/catalog.h"
 #include "ipc/schema/control.capnp.h"
 

@@ -11,7 +11,7 @@
 #include "core/discovery/discover.h"
 #include "core/discovery/scan_cache.h"
 #include "core/include/bulkhead/status.h"
-#include "core/supervisor/backend/backend_launch.h"
+#include "core/supervisor/backend/start_context.h"
 
 namespace bulkhead::catalog {
 

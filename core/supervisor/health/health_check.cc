@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/device_name.h"
+#include "core/supervisor/backend/backend_start.h"
 #include "core/supervisor/health/clip_check.h"
 #include "core/supervisor/health/known_clip.h"
 

@@ -7,11 +7,10 @@
 #include <string>
 
 #include "core/discovery/discover.h"
-#include "core/supervisor/backend/backend_launch.h"
-#include "core/supervisor/backend/backend_start.h"
 #include "core/supervisor/backend/decoding_check.h"
 #include "core/supervisor/backend/devices.h"
 #include "core/supervisor/backend/incarnation.h"
+#include "core/supervisor/backend/start_context.h"
 
 namespace bulkhead::health {
 

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/include/bulkhead/backend_counts.h"
-#include "core/include/bulkhead/status.h"
 #include "core/supervisor/blame/culprit.h"
 #include "core/supervisor/blame/process_exit.h"
 

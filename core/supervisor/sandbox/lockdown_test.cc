@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "core/supervisor/sandbox/bpf.h"
-#include "core/supervisor/sandbox/policy.h"
 
 namespace bulkhead::sandbox {
 namespace {

@@ -13,7 +13,7 @@ struct ShownFrame {
   uint64_t number = 0;    // the frame's number in the stream
   int64_t pts = 0;        // the timestamp, or ipc::kNoTimestamp
   double seconds = 0;     // the timestamp for people
-  uint64_t hash = 0;      // of the pixels (core/control/picture_hash.h)
+  uint64_t hash = 0;      // of the pixels (core/control/picture_hasher.h)
   bool in_order = false;  // true for a frame that Next() returned
   bool damaged = false;
   bool ended = false;  // no frame: the stream ended after `number` frames

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "core/base/device_name.h"
-#include "core/control/picture_hash.h"
+#include "core/control/picture_hasher.h"
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/backend/backend.h"
 #include "core/supervisor/backend/worker_talk.h"

@@ -11,8 +11,7 @@
 
 #include "core/include/bulkhead/shadow.h"
 #include "core/supervisor/backend/backend.h"
-#include "core/supervisor/backend/backend_launch.h"
-#include "core/supervisor/records/event_log.h"
+#include "core/supervisor/backend/start_context.h"
 #include "core/supervisor/shadow/shadow_decoder.h"
 #include "ipc/schema/control.capnp.h"
 #include "ipc/unique_fd.h"

@@ -4,7 +4,6 @@
 #include <capnp/serialize.h>
 #include <sys/mman.h>
 
-#include "core/base/from_ipc.h"
 #include "ipc/unique_fd.h"
 
 namespace bulkhead::sockets {

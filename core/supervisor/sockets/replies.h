@@ -8,7 +8,6 @@
 #include "core/include/bulkhead/status.h"
 #include "core/supervisor/sockets/event_socket.h"
 #include "ipc/schema/control.capnp.h"
-#include "ipc/unique_fd.h"
 
 namespace bulkhead::sockets {
 

@@ -38,8 +38,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kRounds = 3;
-// How often a difference is looked for again: what happens to differ once in a
-// while does not tell the files apart.
+// How often a difference is looked for again: a difference that appears only
+// now and then does not distinguish the files.
 constexpr int kMoreTimes = 3;
 constexpr int kFrames = 5;
 constexpr std::array<const char*, 2> kLuma = {"16+random(1)*60",

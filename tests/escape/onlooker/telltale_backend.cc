@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The backend `cpu` with vendor code that wants to tell another user one bit of
-// what it decodes: whether the first byte of the first packet is large. If it
+// The backend `cpu` with vendor code that sends another user one bit of what
+// it decodes: whether the first byte of the first packet is large. If it
 // is, the code changes all that the kernel shows of a process and that it may
 // try to change without being killed for it. What does not succeed is no
 // matter. Otherwise it does nothing of that.

@@ -38,7 +38,7 @@ void BatchReport::CountEarlier(const bulkhead::batch::Record& record) {
 void BatchReport::CountResult(const bulkhead::batch::Verdict& verdict) {
   const std::lock_guard lock(mutex_);
   const std::string failure =
-      summary_.CountResult(verdict.record, verdict.told_before);
+      summary_.CountResult(verdict.record, verdict.copy_of_poison);
   if (!failure.empty()) SayAbove("bulkhead: " + failure);
   Draw(false);
 }

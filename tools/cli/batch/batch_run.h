@@ -15,7 +15,6 @@
 #include "core/application/batch/record.h"
 #include "tools/cli/batch/batch_report.h"
 #include "tools/cli/batch/batch_stop.h"
-#include "tools/cli/decode/decode_jobs.h"
 
 namespace bulkhead::cli::batch {
 

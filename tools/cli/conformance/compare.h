@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bulkhead/host.h>
+#include <bulkhead/video_decoder.h>
 
 #include <cstddef>
 #include <functional>

@@ -23,7 +23,7 @@ Verdict GivesFramesThatStay(Subject& subject) {
   });
 }
 
-Verdict TellsFieldsAsFfmpeg(Subject& subject) {
+Verdict ReportsFieldsAsFfmpeg(Subject& subject) {
   return TryEachClip(subject, [](Subject& tried, const ReferenceClip& clip) {
     return CompareFields(tried, clip, Fields::kCertain);
   });
@@ -162,8 +162,8 @@ Verdict DecodesIntoOwnMemory(Subject& subject) {
 
 std::vector<Check> ExaminationChecks() {
   return {
-      {"tells the fields of frames as ffmpeg does", "frame-11",
-       TellsFieldsAsFfmpeg},
+      {"reports the fields of frames as ffmpeg does", "frame-11",
+       ReportsFieldsAsFfmpeg},
       {"gives frames that stay, and one end", "frame-5", GivesFramesThatStay},
       {"marks what is damaged", "frame-8", MarksDamage},
       {"ends when there are no more buffers", "acquire-1", EndsWithoutBuffers},

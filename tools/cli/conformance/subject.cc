@@ -112,7 +112,7 @@ Result<BackendInfo> Subject::Describe(Host& host) const {
   }
   return Status(Code::kNotFound,
                 fmt::format("there is no backend {}; there are: {}. `bulkhead "
-                            "backends` tells where they are searched",
+                            "backends` shows where they are searched",
                             name_, names));
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "core/application/decoding/decode_file.h"
-#include "tools/cli/decode/decode_jobs.h"
 
 namespace bulkhead::cli::decode {
 

@@ -15,7 +15,7 @@
 #include "tools/cli/operators/grant_options.h"
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
-#include "tools/grants/grant_text.h"
+#include "tools/grant_editing/grant_text.h"
 
 namespace bulkhead::cli::operators {
 namespace {
@@ -131,9 +131,9 @@ int RunGrant(const GlobalOptions& global, const GrantOptions& options) {
   const Result<std::string> hash =
       options.any_hash ? Result<std::string>("") : HashOf(backend->file);
   if (!hash) return Fail(hash.error());
-  const Status written = grants::EditGrantFile(
+  const Status written = grant_editing::EditGrantFile(
       target->path, target->audience, [&](std::string_view text) {
-        return grants::WithGrant(text, backend->name, *hash, *wanted);
+        return grant_editing::WithGrant(text, backend->name, *hash, *wanted);
       });
   if (!written.ok()) return Fail(written);
   if (!global.quiet) {

@@ -13,10 +13,11 @@ grants::GrantFiles OurGrantFiles() {
 Result<GrantTarget> TargetOf(bool system) {
   const grants::GrantFiles files = OurGrantFiles();
   if (system) {
-    return GrantTarget{files.system.path, grants::GrantAudience::kEverybody};
+    return GrantTarget{files.system.path,
+                       grant_editing::GrantAudience::kEverybody};
   }
   if (files.users) {
-    return GrantTarget{files.users->path, grants::GrantAudience::kUser};
+    return GrantTarget{files.users->path, grant_editing::GrantAudience::kUser};
   }
   return Status(Code::kInvalidArgument,
                 files.diagnostics.empty()

@@ -8,7 +8,7 @@
 
 #include "core/grants/grant_files.h"
 #include "core/grants/permissions.h"
-#include "tools/grants/grant_file.h"
+#include "tools/grant_editing/grant_file.h"
 
 namespace bulkhead::cli::operators {
 
@@ -19,7 +19,7 @@ namespace bulkhead::cli::operators {
 // file of one user.
 struct GrantTarget {
   std::string path;
-  grants::GrantAudience audience;
+  grant_editing::GrantAudience audience;
 };
 
 // Returns the grants files that Bulkhead reads in a process of this user.

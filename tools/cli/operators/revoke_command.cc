@@ -6,7 +6,7 @@
 #include "tools/cli/operators/grant_options.h"
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
-#include "tools/grants/grant_text.h"
+#include "tools/grant_editing/grant_text.h"
 
 namespace bulkhead::cli::operators {
 namespace {
@@ -53,9 +53,9 @@ int RunRevoke(const GlobalOptions& global, const RevokeOptions& options) {
         Status(Code::kNotFound, "nothing was granted to " + options.backend +
                                     ": " + target->path + " does not exist");
   } else {
-    written = grants::EditGrantFile(
+    written = grant_editing::EditGrantFile(
         target->path, target->audience, [&](std::string_view text) {
-          return grants::WithoutGrant(text, options.backend, less);
+          return grant_editing::WithoutGrant(text, options.backend, less);
         });
   }
   if (!written.ok() || !global.quiet) SayElsewhere(options, target->path);

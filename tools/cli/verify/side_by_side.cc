@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/application/writers/picture.h"
+#include "tools/cli/verify/picture_difference.h"
 
 namespace bulkhead::cli::verify {
 namespace {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bulkhead/host.h>
+#include <bulkhead/video_decoder.h>
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-
-#include "tools/cli/verify/picture_difference.h"
 
 namespace bulkhead::cli::verify {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "backends/worker/media/convert/output_converter.h"
-#include "backends/worker/media/decode/decoder.h"
 #include "backends/worker/media/demux/demuxer.h"
 #include "ipc/error.h"
 

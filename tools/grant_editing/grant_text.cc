@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/grants/grant_text.h"
+#include "tools/grant_editing/grant_text.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,8 +10,12 @@
 #include "core/base/toml.h"
 #include "core/grants/grants.h"
 
-namespace bulkhead::grants {
+namespace bulkhead::grant_editing {
 namespace {
+
+using grants::Grant;
+using grants::ParseGrants;
+using grants::Permissions;
 
 // The lines of a value, counted from 1, both ends included.
 struct Span {
@@ -287,4 +291,4 @@ Result<std::string> WithoutGrant(
   return parsed->Finish(expected);
 }
 
-}  // namespace bulkhead::grants
+}  // namespace bulkhead::grant_editing

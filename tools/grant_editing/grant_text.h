@@ -8,7 +8,7 @@
 #include "core/grants/permissions.h"
 #include "core/include/bulkhead/status.h"
 
-namespace bulkhead::grants {
+namespace bulkhead::grant_editing {
 
 // Functions that edit the text of a grants.toml as a person would. They rewrite
 // the lines of keys that change, and keep everything else, including comments
@@ -21,13 +21,13 @@ namespace bulkhead::grants {
 // grant if there is none.
 Result<std::string> WithGrant(std::string_view text, const std::string& backend,
                               const std::string& hash,
-                              const Permissions& permissions);
+                              const grants::Permissions& permissions);
 
 // Returns the text without `permissions` in all grants of the backend, for
 // every hash. If `permissions` is nullopt, removes all grants of the backend.
 // Returns kNotFound if the backend has nothing to remove.
-Result<std::string> WithoutGrant(std::string_view text,
-                                 const std::string& backend,
-                                 const std::optional<Permissions>& permissions);
+Result<std::string> WithoutGrant(
+    std::string_view text, const std::string& backend,
+    const std::optional<grants::Permissions>& permissions);
 
-}  // namespace bulkhead::grants
+}  // namespace bulkhead::grant_editing

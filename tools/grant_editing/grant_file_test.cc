@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/grants/grant_file.h"
+#include "tools/grant_editing/grant_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 #include "core/base/testing/temporary_tree.h"
 
-namespace bulkhead::grants {
+namespace bulkhead::grant_editing {
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,4 +82,4 @@ TEST(GrantFileTest, AnEditThatFailsChangesNothing) {
 }
 
 }  // namespace
-}  // namespace bulkhead::grants
+}  // namespace bulkhead::grant_editing

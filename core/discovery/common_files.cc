@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/discovery/candidate_files.h"
+#include "core/discovery/common_files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

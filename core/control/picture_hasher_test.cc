@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/control/picture_hash.h"
+#include "core/control/picture_hasher.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/grants/grant_text.h"
+#include "tools/grant_editing/grant_text.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,11 @@
 
 #include "core/grants/grants.h"
 
-namespace bulkhead::grants {
+namespace bulkhead::grant_editing {
 namespace {
+
+using grants::ParseGrants;
+using grants::Permissions;
 
 const std::string kHash = "sha256=" + std::string(43, 'A');
 const Permissions kReadA = {.read = {"/a"}};
@@ -97,4 +100,4 @@ TEST(GrantTextTest, WhatIsNotUnderstoodIsLeftToItsOwner) {
 }
 
 }  // namespace
-}  // namespace bulkhead::grants
+}  // namespace bulkhead::grant_editing

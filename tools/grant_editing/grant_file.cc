@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/grants/grant_file.h"
+#include "tools/grant_editing/grant_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@
 #include "ipc/unique_fd.h"
 #include "tools/install/directory_lock.h"
 
-namespace bulkhead::grants {
+namespace bulkhead::grant_editing {
 namespace {
 
 namespace fs = std::filesystem;
@@ -91,7 +91,7 @@ Status EditGrantFile(const std::string& path, GrantAudience audience,
   }
   const Result<install::DirectoryLock> lock = Lock(folder);
   if (!lock) return lock.error();
-  const Result<std::string> before = ReadBelievedFile(path);
+  const Result<std::string> before = grants::ReadBelievedFile(path);
   if (!before && before.error().code() != Code::kNotFound) {
     return Status(before.error().code(),
                   path + ": " + before.error().message());
@@ -103,4 +103,4 @@ Status EditGrantFile(const std::string& path, GrantAudience audience,
   return Replace(lock->fd(), file.filename(), everybody ? 0644 : 0600, *after);
 }
 
-}  // namespace bulkhead::grants
+}  // namespace bulkhead::grant_editing

@@ -7,7 +7,7 @@
 
 #include "core/include/bulkhead/status.h"
 
-namespace bulkhead::grants {
+namespace bulkhead::grant_editing {
 
 // The users who may read a grants file.
 enum class GrantAudience {
@@ -30,4 +30,4 @@ using GrantEdit = std::function<Result<std::string>(std::string_view)>;
 Status EditGrantFile(const std::string& path, GrantAudience audience,
                      const GrantEdit& edit);
 
-}  // namespace bulkhead::grants
+}  // namespace bulkhead::grant_editing
