@@ -11,6 +11,8 @@
 
 #include <string>
 
+#include "tools/cli/operators/top/key.h"
+
 // Macros of term.h that collide with names of this file.
 #undef columns
 #undef lines
