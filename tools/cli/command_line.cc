@@ -5,6 +5,21 @@
 #include <map>
 
 namespace bulkhead::cli {
+namespace {
+
+// Returns the names in text such as "-o,--output OUT".
+std::string NamesIn(const std::string& text) {
+  return text.substr(0, text.find(' '));
+}
+
+// Sets the placeholder that follows the names in `text`, if there is one.
+Option WithPlaceholder(CLI::Option& option, const std::string& text) {
+  const size_t space = text.find(' ');
+  if (space != std::string::npos) option.type_name(text.substr(space + 1));
+  return Option(option);
+}
+
+}  // namespace
 
 Option Option::ValueName(const std::string& name) {
   option_->type_name(name);
@@ -63,7 +78,8 @@ Option Command::AddOption(const std::string& names, Destination value,
                           const std::string& help) {
   return std::visit(
       [&](auto* typed) {
-        return Option(*app_->add_option(names, *typed, help));
+        return WithPlaceholder(*app_->add_option(NamesIn(names), *typed, help),
+                               names);
       },
       value);
 }
@@ -75,9 +91,11 @@ Option Command::AddAction(const std::string& names,
     const Status status = take(value);
     if (!status.ok()) throw CLI::ValidationError(status.message());
   };
-  return Option(*app_->add_option_function<std::string>(names, checked, help)
-                     ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-                     ->trigger_on_parse());
+  return WithPlaceholder(
+      *app_->add_option_function<std::string>(NamesIn(names), checked, help)
+           ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+           ->trigger_on_parse(),
+      names);
 }
 
 Option Command::AddNumber(

@@ -26,7 +26,7 @@ namespace bulkhead::cli {
 //   std::string text;
 //   Command program("shout", "Prints a text in capitals");
 //   program.AddOption("TEXT", &text, "The text").Required();
-//   program.AddOption("-n,--times", &times, "How often").Range(1, 9);
+//   program.AddOption("-n,--times N", &times, "How often").Range(1, 9);
 //   const Result<bool> parsed = program.Parse(argc, argv);
 //   if (!parsed) return Fail(parsed.error());
 //   if (!*parsed) return 0;  // --help was given, and the help is printed
@@ -87,8 +87,8 @@ class Command {
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
-  // Adds an option. `names` is "-o,--output" for an option, or "FILE" for a
-  // positional argument.
+  // Adds an option. `names` is "-o,--output OUT" for an option whose value has
+  // the placeholder OUT in the help, or "FILE" for a positional argument.
   Option AddOption(const std::string& names, Destination value,
                    const std::string& help = "");
   // Adds an option. Parse() passes each of its values to `take`. The values of

@@ -158,11 +158,9 @@ void AddProbeCommand(Command& program, Invocation& invocation) {
       kExamples, RunProbe);
   command.AddOption("FILE", &options.files, "Media files; - is stdin")
       .Required();
-  command
-      .AddOption("--device", &options.probe.device,
-                 "Read the file in the sandbox of this device's backend "
-                 "(default cpu)")
-      .ValueName("D");
+  command.AddOption("--device D", &options.probe.device,
+                    "Read the file in the sandbox of this device's backend "
+                    "(default cpu)");
   command.AddFlag("--count", &options.probe.scan,
                   "Read every packet: count the frames, find begin and end");
   command.AddFlag("--json", &options.json, "Print JSON on stdout");

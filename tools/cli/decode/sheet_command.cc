@@ -133,25 +133,17 @@ void AddSheetCommand(Command& program, Invocation& invocation) {
   options.video.on_corrupt = OnCorrupt::kNearest;
   command.AddOption("FILE", &options.file, "The video file; - is stdin")
       .Required();
-  command.AddOption("-o,--output", &options.output, "The PNG file to write")
-      .ValueName("PNG")
+  command.AddOption("-o,--output PNG", &options.output, "The PNG file to write")
       .Required();
-  command
-      .AddOption("--device", &options.video.device,
-                 "Device to decode on (default cpu)")
-      .ValueName("D");
-  command
-      .AddOption("--stream", &options.video.stream_index,
-                 "Index of the stream (default: the first video stream)")
-      .ValueName("N");
+  command.AddOption("--device D", &options.video.device,
+                    "Device to decode on (default cpu)");
+  command.AddOption("--stream N", &options.video.stream_index,
+                    "Index of the stream (default: the first video stream)");
   for (const auto& [name, value, most, text] :
-       {std::tuple{"--columns", &options.columns, 100, "Cells in a row"},
-        std::tuple{"--rows", &options.rows, 100, "Rows of cells"},
-        std::tuple{"--width", &options.width, 4096, "Pixels of a cell"}}) {
-    command.AddOption(name, value, text)
-        .ValueName("N")
-        .ShowDefault()
-        .Range(1, most);
+       {std::tuple{"--columns N", &options.columns, 100, "Cells in a row"},
+        std::tuple{"--rows N", &options.rows, 100, "Rows of cells"},
+        std::tuple{"--width N", &options.width, 4096, "Pixels of a cell"}}) {
+    command.AddOption(name, value, text).ShowDefault().Range(1, most);
   }
 }
 

@@ -151,10 +151,8 @@ void AddDemoCommand(Command& program, Invocation& invocation) {
       program, invocation, "demo",
       "Kill decoders in mid-stream and compare every frame", kExamples,
       RunDemo);
-  command
-      .AddOption("--output,-o", &options.output,
-                 "The contact sheet (default bulkhead-demo.png)")
-      .ValueName("PNG");
+  command.AddOption("--output,-o PNG", &options.output,
+                    "The contact sheet (default bulkhead-demo.png)");
 }
 
 }  // namespace bulkhead::cli::demo

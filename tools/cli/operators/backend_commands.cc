@@ -260,8 +260,8 @@ void AddBackendCommands(Command& program, Invocation& invocation) {
         });
     command.AddOption("BACKEND", &asked.backend, "The name of the backend")
         .Required();
-    command.AddOption("--host", &asked.host, "Act on this application only")
-        .ValueName("PID");
+    command.AddOption("--host PID", &asked.host,
+                      "Act on this application only");
     command
         .AddFlag("--all", &asked.all, "Act on every application of this user")
         .Excludes("--host");

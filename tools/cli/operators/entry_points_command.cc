@@ -69,13 +69,11 @@ void AddEntryPointsCommand(Command& program, Invocation& invocation) {
       program, invocation, "entry-points",
       "List the entry points of installed packages", kExamples, RunEntryPoints);
   command
-      .AddOption("--path", &options.path,
+      .AddOption("--path DIR", &options.path,
                  "Search this directory instead; may be repeated, the first "
                  "match wins")
-      .ValueName("DIR")
       .OneValueEach();
-  command.AddOption("--group", &options.group, "Only this group")
-      .ValueName("GROUP");
+  command.AddOption("--group GROUP", &options.group, "Only this group");
   command.AddFlag("--json", &options.json, "Print JSON on stdout");
 }
 

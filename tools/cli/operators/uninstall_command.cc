@@ -69,10 +69,8 @@ void AddUninstallCommand(Command& program, Invocation& invocation) {
       kExamples, RunUninstall);
   command.AddOption("NAME", &options.name, "The name of the distribution")
       .Required();
-  command
-      .AddOption("--from", &options.from,
-                 "The plugin directory that contains it")
-      .ValueName("DIR");
+  command.AddOption("--from DIR", &options.from,
+                    "The plugin directory that contains it");
   command.AddFlag("--json", &options.json, "Print JSON on stdout");
 }
 
