@@ -3,6 +3,8 @@
 
 #include <bulkhead/status.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -99,12 +101,12 @@ class Command {
                    const std::string& help);
   // Adds an option whose value is one of the words. Parse() sets `value` to the
   // Enum that `words` pairs with the chosen word.
-  template <typename Enum>
+  template <typename Enum, size_t N>
   Option AddChoice(const std::string& names, Enum* value,
-                   const std::vector<std::pair<std::string, Enum>>& words,
+                   const std::array<std::pair<Enum, const char*>, N>& words,
                    const std::string& help) {
     std::vector<std::pair<std::string, int>> numbers;
-    for (const auto& [word, choice] : words) {
+    for (const auto& [choice, word] : words) {
       numbers.emplace_back(word, static_cast<int>(choice));
     }
     return AddNumber(
