@@ -12,16 +12,16 @@
 namespace bulkhead::batch {
 namespace {
 
-bool IsLoss(Code code) {
-  return code == Code::kBackendLost || code == Code::kDeadlineExceeded ||
-         code == Code::kResourceExhausted || code == Code::kBackendUnavailable;
-}
-
 Verdict WithoutRecord(Verdict::Kind kind, Status status) {
   return {.kind = kind, .status = std::move(status)};
 }
 
 }  // namespace
+
+bool IsLoss(Code code) {
+  return code == Code::kBackendLost || code == Code::kDeadlineExceeded ||
+         code == Code::kResourceExhausted || code == Code::kBackendUnavailable;
+}
 
 Attempt::Attempt(const Directory& directory, const Records& records,
                  const Recipe& recipe, Item item, std::string path,

@@ -11,7 +11,11 @@
 #include <new>
 #include <numeric>
 #include <span>
+#include <string_view>
 #include <utility>
+
+#include "core/application/writers/png_writer.h"
+#include "core/python/bindings/errors.h"
 
 namespace bulkhead::python {
 
@@ -140,6 +144,21 @@ void DefineArray(py::module_& module) {
           [](const Array& self) { return py::tuple(py::cast(self.shape())); })
       .def_property_readonly(
           "dtype", [](const Array& self) { return self.type().name; });
+  module.def(
+      "encode_png",
+      [](uint32_t width, const py::bytes& rgb) {
+        const std::string_view rows(rgb);
+        writers::Picture picture;
+        picture.pixels = reinterpret_cast<const std::byte*>(rows.data());
+        picture.width = width;
+        picture.stride = 3 * width;
+        if (width > 0) {
+          picture.height = static_cast<uint32_t>(rows.size() / picture.stride);
+        }
+        const auto png = ValueOf(writers::EncodePng(picture));
+        return py::bytes(reinterpret_cast<const char*>(png.data()), png.size());
+      },
+      py::arg("width"), py::arg("rgb"));
 }
 
 }  // namespace bulkhead::python
