@@ -38,11 +38,6 @@ constexpr std::array<std::pair<Request::Kind, const char*>, 5> kRequests = {{
     {Request::Kind::kNext, "next"},
     {Request::Kind::kFrameAt, "frame-at"},
 }};
-constexpr std::array<std::pair<SandboxTier, const char*>, 3> kTiers = {{
-    {SandboxTier::kNone, "none"},
-    {SandboxTier::kReduced, "reduced"},
-    {SandboxTier::kFull, "full"},
-}};
 
 template <typename Names, typename T>
 const char* NameIn(const Names& names, T value) {
@@ -331,7 +326,7 @@ Json ToJson(const Crash& crash) {
         {"bytes", crash.backend.bytes},
         {"modified_ns", crash.backend.modified_ns}}},
       {"device", crash.device},
-      {"tier", NameIn(kTiers, crash.tier)},
+      {"tier", NameIn(kSandboxTierNames, crash.tier)},
       {"incarnation", crash.incarnation},
       {"process", crash.process},
       {"blamed", crash.blamed},
@@ -401,7 +396,7 @@ Result<Crash> ParseCrash(const std::string& text_untrusted) {
                    .bytes = backend.Number<int64_t>("bytes"),
                    .modified_ns = backend.Number<int64_t>("modified_ns")};
   crash.device = in.Words("device");
-  crash.tier = ValueIn(kTiers, in.Words("tier"));
+  crash.tier = ValueIn(kSandboxTierNames, in.Words("tier"));
   crash.incarnation = in.Number<uint32_t>("incarnation");
   crash.process = in.Words("process");
   crash.blamed = in.Words("blamed");

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/include/bulkhead/host_options.h"
 #include "core/include/bulkhead/transforms.h"
 #include "core/include/bulkhead/video_options.h"
 
@@ -34,6 +35,13 @@ inline constexpr std::array<std::pair<Resize::Filter, const char*>, 5>
         {Resize::Filter::kBicubic, "bicubic"},
         {Resize::Filter::kArea, "area"},
         {Resize::Filter::kLanczos, "lanczos"},
+    }};
+
+inline constexpr std::array<std::pair<SandboxTier, const char*>, 3>
+    kSandboxTierNames = {{
+        {SandboxTier::kNone, "none"},
+        {SandboxTier::kReduced, "reduced"},
+        {SandboxTier::kFull, "full"},
     }};
 
 }  // namespace bulkhead::crashes

@@ -148,14 +148,12 @@ void DefineArray(py::module_& module) {
       "encode_png",
       [](uint32_t width, const py::bytes& rgb) {
         const std::string_view rows(rgb);
-        writers::Picture picture;
-        picture.pixels = reinterpret_cast<const std::byte*>(rows.data());
-        picture.width = width;
-        picture.stride = 3 * width;
-        if (width > 0) {
-          picture.height = static_cast<uint32_t>(rows.size() / picture.stride);
-        }
-        const auto png = ValueOf(writers::EncodePng(picture));
+        const auto png = ValueOf(writers::EncodePng(
+            {.pixels = reinterpret_cast<const std::byte*>(rows.data()),
+             .width = width,
+             .height =
+                 static_cast<uint32_t>(rows.size() / std::max(3 * width, 1u)),
+             .stride = 3 * width}));
         return py::bytes(reinterpret_cast<const char*>(png.data()), png.size());
       },
       py::arg("width"), py::arg("rgb"));

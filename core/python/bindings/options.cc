@@ -42,10 +42,7 @@ void DefineEnums(py::module_& module) {
       .value("rgb", OutputFormat::kRgb)
       .value("native", OutputFormat::kNative);
   DefineEnum(module, "OnCorrupt", crashes::kOnCorruptNames);
-  py::enum_<SandboxTier>(module, "SandboxTier")
-      .value("none", SandboxTier::kNone)
-      .value("reduced", SandboxTier::kReduced)
-      .value("full", SandboxTier::kFull);
+  DefineEnum(module, "SandboxTier", crashes::kSandboxTierNames);
 }
 
 void DefineStreamOptions(py::module_& module) {
