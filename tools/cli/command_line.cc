@@ -2,7 +2,7 @@
 #include "tools/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
-#include <map>
+#include <algorithm>
 
 namespace bulkhead::cli {
 namespace {
@@ -98,22 +98,15 @@ Option Command::AddAction(const std::string& names,
       names);
 }
 
-Option Command::AddNumber(
-    const std::string& names, std::function<void(int)> take,
-    const std::vector<std::pair<std::string, int>>& numbers,
-    const std::string& help) {
-  std::vector<std::string> words;
-  for (const auto& [word, number] : numbers) words.push_back(word);
-  const auto add = [take = std::move(take)](const int& number) {
-    take(number);
+Option Command::AddWord(const std::string& names,
+                        std::function<void(size_t)> take,
+                        const std::vector<std::string>& words,
+                        const std::string& help) {
+  const auto add = [take = std::move(take), words](const std::string& word) {
+    take(static_cast<size_t>(std::ranges::find(words, word) - words.begin()));
   };
-  return Option(*app_->add_option_function<int>(names, add, help)
-                     ->transform(CLI::Transformer(std::map<std::string, int>(
-                         numbers.begin(), numbers.end())))
-                     // CLI11 runs transforms in reverse order, so this one
-                     // checks the word before the Transformer above replaces it
-                     // by a number. A check() would run after both.
-                     ->transform(CLI::IsMember(words)));
+  return Option(*app_->add_option_function<std::string>(names, add, help)
+                     ->check(CLI::IsMember(words)));
 }
 
 Option Command::AddFlag(const std::string& names, bool* given,

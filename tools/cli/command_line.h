@@ -3,6 +3,8 @@
 
 #include <bulkhead/status.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -99,17 +101,15 @@ class Command {
                    const std::string& help);
   // Adds an option whose value is one of the words. Parse() sets `value` to the
   // Enum that `words` pairs with the chosen word.
-  template <typename Enum>
+  template <typename Enum, size_t N>
   Option AddChoice(const std::string& names, Enum* value,
-                   const std::vector<std::pair<std::string, Enum>>& words,
+                   const std::array<std::pair<Enum, const char*>, N>& words,
                    const std::string& help) {
-    std::vector<std::pair<std::string, int>> numbers;
-    for (const auto& [word, choice] : words) {
-      numbers.emplace_back(word, static_cast<int>(choice));
-    }
-    return AddNumber(
-        names, [value](int number) { *value = static_cast<Enum>(number); },
-        numbers, help);
+    std::vector<std::string> known;
+    for (const auto& [choice, word] : words) known.emplace_back(word);
+    return AddWord(
+        names, [value, words](size_t i) { *value = words[i].first; }, known,
+        help);
   }
   // Add an option without a value. If the user gave it, Parse() sets `*given`
   // to true, or calls `given`.
@@ -158,10 +158,10 @@ class Command {
  private:
   explicit Command(CLI::App* app);
 
-  // Implements AddChoice(). Passes the number of the chosen word to `take`.
-  Option AddNumber(const std::string& names, std::function<void(int)> take,
-                   const std::vector<std::pair<std::string, int>>& words,
-                   const std::string& help);
+  // Implements AddChoice(). Passes the index of the chosen word to `take`.
+  Option AddWord(const std::string& names, std::function<void(size_t)> take,
+                 const std::vector<std::string>& words,
+                 const std::string& help);
 
   std::unique_ptr<CLI::App> program_;  // Null for a subcommand.
   CLI::App* const app_;                // Owned by `program_` of the program.

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/crashes/option_names.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/decode/output_words.h"
 
@@ -101,13 +102,9 @@ void AddDecodeOptions(Command& command, DecodeOptions& options) {
                  "take the options of FFmpeg's decoders")
       .OneValueEach();
   command
-      .AddChoice<OnCorrupt>(
-          "--on-corrupt", &options.video.on_corrupt,
-          {{"error", OnCorrupt::kError},
-           {"skip", OnCorrupt::kSkip},
-           {"nearest", OnCorrupt::kNearest},
-           {"show", OnCorrupt::kShow}},
-          "At damaged frames: error (default), skip, nearest or show")
+      .AddChoice("--on-corrupt", &options.video.on_corrupt,
+                 crashes::kOnCorruptNames,
+                 "At damaged frames: error (default), skip, nearest or show")
       .ValueName("HOW");
   command.AddOption("--frames A:B:S", &options.frames,
                     "Only these frames, as a slice A:B:S");
