@@ -21,11 +21,6 @@ Option WithPlaceholder(CLI::Option& option, const std::string& text) {
 
 }  // namespace
 
-Option Option::ValueName(const std::string& name) {
-  option_->type_name(name);
-  return *this;
-}
-
 Option Option::ShowDefault() {
   option_->capture_default_str();
   return *this;
@@ -105,8 +100,10 @@ Option Command::AddWord(const std::string& names,
   const auto add = [take = std::move(take), words](const std::string& word) {
     take(static_cast<size_t>(std::ranges::find(words, word) - words.begin()));
   };
-  return Option(*app_->add_option_function<std::string>(names, add, help)
-                     ->check(CLI::IsMember(words)));
+  return WithPlaceholder(
+      *app_->add_option_function<std::string>(NamesIn(names), add, help)
+           ->check(CLI::IsMember(words)),
+      names);
 }
 
 Option Command::AddFlag(const std::string& names, bool* given,

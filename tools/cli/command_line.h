@@ -53,8 +53,6 @@ class Option {
  public:
   explicit Option(CLI::Option& option) : option_(&option) {}
 
-  // Sets the placeholder of the value in the help: "FILE".
-  Option ValueName(const std::string& name);
   // Makes the help show the destination's present value as the default.
   Option ShowDefault();
   Option Required();

@@ -101,11 +101,9 @@ void AddDecodeOptions(Command& command, DecodeOptions& options) {
                  "Pass this to the backend; may be repeated. Bulkhead's own "
                  "take the options of FFmpeg's decoders")
       .OneValueEach();
-  command
-      .AddChoice("--on-corrupt", &options.video.on_corrupt,
-                 crashes::kOnCorruptNames,
-                 "At damaged frames: error (default), skip, nearest or show")
-      .ValueName("HOW");
+  command.AddChoice(
+      "--on-corrupt HOW", &options.video.on_corrupt, crashes::kOnCorruptNames,
+      "At damaged frames: error (default), skip, nearest or show");
   command.AddOption("--frames A:B:S", &options.frames,
                     "Only these frames, as a slice A:B:S");
   command
