@@ -175,26 +175,23 @@ void RunAll(const std::vector<Check>& checks, bool needs_clip, Subject& subject,
 }
 
 bool Conforms(const std::vector<Finding>& findings) {
-  return std::none_of(findings.begin(), findings.end(),
-                      [](const Finding& finding) {
-                        return finding.verdict.kind() == Verdict::Kind::kFailed;
-                      });
+  return std::ranges::none_of(findings, [](const Finding& finding) {
+    return finding.verdict.kind() == Verdict::Kind::kFailed;
+  });
 }
 
 bool HasDecoded(const std::vector<Finding>& findings) {
-  return std::any_of(findings.begin(), findings.end(),
-                     [](const Finding& finding) {
-                       return finding.check.starts_with("decodes ") &&
-                              finding.verdict.passed();
-                     });
+  return std::ranges::any_of(findings, [](const Finding& finding) {
+    return finding.check.starts_with("decodes ") && finding.verdict.passed();
+  });
 }
 
 // Reports each text of --without that is in the name of no check.
 void SayUnused(const std::vector<std::string>& without,
                const std::vector<Finding>& findings) {
   for (const std::string& text : without) {
-    const bool left_out = std::any_of(
-        findings.begin(), findings.end(), [&](const Finding& finding) {
+    const bool left_out =
+        std::ranges::any_of(findings, [&](const Finding& finding) {
           return finding.check.find(text) != std::string::npos;
         });
     if (!left_out) {
@@ -258,8 +255,7 @@ int RunConformance(const GlobalOptions& global, const Options& options) {
   const bool decoded = HasDecoded(findings);
   if (loads && conforms && !decoded) {
     Say("nothing was decoded, so that nothing is known of the backend: see "
-        "what "
-        "was not tried, and why");
+        "what was not tried, and why");
   }
   const int printed =
       options.json ? PrintFacts(FactsOf(subject, findings)) : FinishPrinting();
