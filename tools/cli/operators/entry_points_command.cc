@@ -56,9 +56,7 @@ int RunEntryPoints(const GlobalOptions& global,
                         entry_point.line));
     }
   }
-  for (const Diagnostic& diagnostic : report.diagnostics) {
-    Say(ToString(diagnostic));
-  }
+  Say(report.diagnostics);
   return FinishPrinting();
 }
 

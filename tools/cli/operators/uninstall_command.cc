@@ -55,9 +55,7 @@ int RunUninstall(const GlobalOptions& global, const UninstallOptions& options) {
   if (global.quiet) return 0;
   Print(fmt::format("removed {} {} from {}", done->name, done->version,
                     done->directory));
-  for (const Diagnostic& diagnostic : done->diagnostics) {
-    Say(ToString(diagnostic));
-  }
+  Say(done->diagnostics);
   return FinishPrinting();
 }
 
