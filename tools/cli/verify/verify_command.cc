@@ -103,14 +103,6 @@ Result<VideoDecoder> OpenOn(Host& host, const std::string& file,
                                .output_dtype = OutputDtype::kAuto});
 }
 
-int FailFile(const std::string& file, const Status& failure, bool json) {
-  if (json) {
-    (void)PrintFacts(nlohmann::ordered_json{
-        {"file", file}, {"error", bulkhead::cli::FactsOf(failure)}});
-  }
-  return Fail(failure);
-}
-
 // Compares the two devices on one file, and prints the result. Returns the exit
 // status.
 int VerifyFile(Host& host, const std::string& file, const GlobalOptions& global,
