@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "core/base/clean_text.h"
+#include "core/crashes/option_names.h"
 
 namespace bulkhead::crashes {
 namespace {
@@ -36,29 +37,6 @@ constexpr std::array<std::pair<Request::Kind, const char*>, 5> kRequests = {{
     {Request::Kind::kScan, "scan"},
     {Request::Kind::kNext, "next"},
     {Request::Kind::kFrameAt, "frame-at"},
-}};
-constexpr std::array<std::pair<OnCorrupt, const char*>, 4> kOnCorrupt = {{
-    {OnCorrupt::kError, "error"},
-    {OnCorrupt::kSkip, "skip"},
-    {OnCorrupt::kNearest, "nearest"},
-    {OnCorrupt::kShow, "show"},
-}};
-constexpr std::array<std::pair<OutputDtype, const char*>, 3> kDtypes = {{
-    {OutputDtype::kUint8, "uint8"},
-    {OutputDtype::kFloat32, "float32"},
-    {OutputDtype::kAuto, "auto"},
-}};
-constexpr std::array<std::pair<Resize::Filter, const char*>, 5> kFilters = {{
-    {Resize::Filter::kBilinear, "bilinear"},
-    {Resize::Filter::kNearest, "nearest"},
-    {Resize::Filter::kBicubic, "bicubic"},
-    {Resize::Filter::kArea, "area"},
-    {Resize::Filter::kLanczos, "lanczos"},
-}};
-constexpr std::array<std::pair<SandboxTier, const char*>, 3> kTiers = {{
-    {SandboxTier::kNone, "none"},
-    {SandboxTier::kReduced, "reduced"},
-    {SandboxTier::kFull, "full"},
 }};
 
 template <typename Names, typename T>
@@ -203,7 +181,7 @@ Json TransformToJson(const Resize& resize) {
   return {{"kind", "resize"},
           {"height", resize.height},
           {"width", resize.width},
-          {"filter", NameIn(kFilters, resize.filter)}};
+          {"filter", NameIn(kFilterNames, resize.filter)}};
 }
 Json TransformToJson(const CenterCrop& crop) {
   return {
@@ -231,7 +209,7 @@ std::optional<Transform> ToTransform(const Members& in) {
   if (kind == "resize") {
     return Resize{.height = height,
                   .width = width,
-                  .filter = ValueIn(kFilters, in.Words("filter"))};
+                  .filter = ValueIn(kFilterNames, in.Words("filter"))};
   }
   if (kind == "center-crop") return CenterCrop{height, width};
   if (kind == "crop") {
@@ -272,7 +250,7 @@ Json ToJson(const Request& request) {
       {"audio", request.audio},
       {"sample_rate", OrNull(request.sample_rate)},
       {"num_channels", OrNull(request.num_channels)},
-      {"output_dtype", NameIn(kDtypes, request.output_dtype)},
+      {"output_dtype", NameIn(kOutputDtypeNames, request.output_dtype)},
       {"transforms", transforms},
   };
 }
@@ -286,7 +264,7 @@ Request ToRequest(const Members& in) {
   }
   if (in.Flag("best_stream")) request.stream_choice = StreamChoice::kBest;
   request.threads = in.Number<uint32_t>("threads", 1);
-  request.on_corrupt = ValueIn(kOnCorrupt, in.Words("on_corrupt"));
+  request.on_corrupt = ValueIn(kOnCorruptNames, in.Words("on_corrupt"));
   const Json& options = in["backend_options"];
   if (options.is_array()) {
     for (const Json& option : options) {
@@ -300,7 +278,7 @@ Request ToRequest(const Members& in) {
   request.audio = in.Flag("audio");
   request.sample_rate = PositiveOrNone(in.Number<int>("sample_rate"));
   request.num_channels = PositiveOrNone(in.Number<int>("num_channels"));
-  request.output_dtype = ValueIn(kDtypes, in.Words("output_dtype"));
+  request.output_dtype = ValueIn(kOutputDtypeNames, in.Words("output_dtype"));
   const Json& transforms = in["transforms"];
   if (transforms.is_array()) {
     for (const Json& transform : transforms) {
@@ -319,7 +297,7 @@ const char* NameOf(Request::Kind kind) { return NameIn(kRequests, kind); }
 const char* NameOf(ExitReport::Kind kind) { return NameIn(kEnds, kind); }
 
 const char* NameOf(OnCorrupt on_corrupt) {
-  return NameIn(kOnCorrupt, on_corrupt);
+  return NameIn(kOnCorruptNames, on_corrupt);
 }
 
 Json ToJson(const Crash& crash) {
@@ -348,7 +326,7 @@ Json ToJson(const Crash& crash) {
         {"bytes", crash.backend.bytes},
         {"modified_ns", crash.backend.modified_ns}}},
       {"device", crash.device},
-      {"tier", NameIn(kTiers, crash.tier)},
+      {"tier", NameIn(kSandboxTierNames, crash.tier)},
       {"incarnation", crash.incarnation},
       {"process", crash.process},
       {"blamed", crash.blamed},
@@ -418,7 +396,7 @@ Result<Crash> ParseCrash(const std::string& text_untrusted) {
                    .bytes = backend.Number<int64_t>("bytes"),
                    .modified_ns = backend.Number<int64_t>("modified_ns")};
   crash.device = in.Words("device");
-  crash.tier = ValueIn(kTiers, in.Words("tier"));
+  crash.tier = ValueIn(kSandboxTierNames, in.Words("tier"));
   crash.incarnation = in.Number<uint32_t>("incarnation");
   crash.process = in.Words("process");
   crash.blamed = in.Words("blamed");

@@ -146,8 +146,7 @@ int Run(int argc, char** argv) {
   cli::Command program("bench --clips", kPurpose);
   AddRunOptions(program, options.run);
   AddFigureOptions(program, options.run);
-  program.AddOption("--script", &options.script, "Where peers.py is")
-      .ValueName("FILE")
+  program.AddOption("--script FILE", &options.script, "Where peers.py is")
       .Required();
   AddLibexecOption(program, options.libexec);
   if (const auto status = ParseOrExit(program, argc, argv)) return *status;

@@ -46,19 +46,17 @@ void AddRunOptions(cli::Command& program, RunOptions& options) {
       .AddOption("--rounds", &options.rounds,
                  fmt::format("Rounds, at least 5 (default {})", options.rounds))
       .Range(5, 1000);
-  program.AddOption("--json", &options.json, "Write the figures to FILE too")
-      .ValueName("FILE")
+  program
+      .AddOption("--json FILE", &options.json, "Write the figures to FILE too")
       .Check(InWritableDirectory);
 }
 
 void AddFigureOptions(cli::Command& program, RunOptions& options) {
-  program
-      .AddOption("--keep", &options.keep,
-                 "Write the figures to FILE too, all at once, unless --quick")
-      .ValueName("FILE");
-  program
-      .AddOption("--commit", &options.commit, "Name this commit in the figures")
-      .ValueName("TEXT");
+  program.AddOption(
+      "--keep FILE", &options.keep,
+      "Write the figures to FILE too, all at once, unless --quick");
+  program.AddOption("--commit TEXT", &options.commit,
+                    "Name this commit in the figures");
   program.AddFlag(
       "--quick", &options.quick,
       "One round of the least that runs every part; the figures mean "
@@ -66,10 +64,8 @@ void AddFigureOptions(cli::Command& program, RunOptions& options) {
 }
 
 void AddLibexecOption(cli::Command& program, std::string& libexec) {
-  program
-      .AddOption("--libexec", &libexec,
-                 "The directory of bulkheadd and the programs it starts")
-      .ValueName("DIR");
+  program.AddOption("--libexec DIR", &libexec,
+                    "The directory of bulkheadd and the programs it starts");
 }
 
 std::optional<int> ParseOrExit(cli::Command& program, int argc, char** argv) {

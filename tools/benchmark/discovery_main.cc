@@ -229,10 +229,9 @@ int Run(int argc, char** argv) {
   cli::Command program("bench --discovery", kPurpose);
   AddRunOptions(program, options.run);
   program
-      .AddOption("--distributions", &options.sizes,
+      .AddOption("--distributions N", &options.sizes,
                  "How many, repeatable (default 50, 700 and 2000)")
       .Range(1, 100'000)
-      .ValueName("N")
       .OneValueEach();
   if (const auto status = ParseOrExit(program, argc, argv)) return *status;
   std::vector<std::unique_ptr<Measured>> all;

@@ -36,10 +36,9 @@ int Run(int argc, char** argv) {
   AddRunOptions(program, options.run);
   AddFigureOptions(program, options.run);
   program
-      .AddOption("--most-sessions", &options.most_sessions,
+      .AddOption("--most-sessions N", &options.most_sessions,
                  "Leave out larger numbers of sessions (default 1000)")
-      .Range(1, 1000)
-      .ValueName("N");
+      .Range(1, 1000);
   program.AddFlag(
       "--raise-descriptors", &raise_descriptors,
       "Raise the soft limit of descriptors to the hard limit first");

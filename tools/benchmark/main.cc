@@ -131,11 +131,10 @@ int Run(int argc, char** argv) {
   Options options;
   cli::Command program("bench", kPurpose);
   AddRunOptions(program, options.run);
-  program
-      .AddOption("--clip", &options.clip,
-                 "Use this clip of your own instead of a synthetic one; it is "
-                 "decoded in process, so trust it")
-      .ValueName("FILE");
+  program.AddOption(
+      "--clip FILE", &options.clip,
+      "Use this clip of your own instead of a synthetic one; it is "
+      "decoded in process, so trust it");
   AddLibexecOption(program, options.libexec);
   if (const auto status = ParseOrExit(program, argc, argv)) return *status;
   Result<Report> report = Measure(options);

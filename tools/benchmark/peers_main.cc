@@ -225,8 +225,7 @@ int Run(int argc, char** argv) {
   Options options;
   cli::Command program("bench --peers", kPurpose);
   AddRunOptions(program, options.run);
-  program.AddOption("--script", &options.script, "Where peers.py is")
-      .ValueName("FILE")
+  program.AddOption("--script FILE", &options.script, "Where peers.py is")
       .Required();
   AddLibexecOption(program, options.libexec);
   if (const auto status = ParseOrExit(program, argc, argv)) return *status;

@@ -281,13 +281,11 @@ int Run(int argc, char** argv) {
   Options options;
   cli::Command program("bench --python", kPurpose);
   AddRunOptions(program, options.run);
-  program.AddOption("--script", &options.script, "Where tensors.py is")
-      .ValueName("FILE")
+  program.AddOption("--script FILE", &options.script, "Where tensors.py is")
       .Required();
   program
-      .AddOption("--package", &options.package,
+      .AddOption("--package DIR", &options.package,
                  "The directory of the package bulkhead")
-      .ValueName("DIR")
       .Required();
   AddLibexecOption(program, options.libexec);
   if (const auto status = ParseOrExit(program, argc, argv)) return *status;

@@ -2,14 +2,24 @@
 #include "tools/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
-#include <map>
+#include <algorithm>
 
 namespace bulkhead::cli {
+namespace {
 
-Option Option::ValueName(const std::string& name) {
-  option_->type_name(name);
-  return *this;
+// Returns the names in text such as "-o,--output OUT".
+std::string NamesIn(const std::string& text) {
+  return text.substr(0, text.find(' '));
 }
+
+// Sets the placeholder that follows the names in `text`, if there is one.
+Option WithPlaceholder(CLI::Option& option, const std::string& text) {
+  const size_t space = text.find(' ');
+  if (space != std::string::npos) option.type_name(text.substr(space + 1));
+  return Option(option);
+}
+
+}  // namespace
 
 Option Option::ShowDefault() {
   option_->capture_default_str();
@@ -63,7 +73,8 @@ Option Command::AddOption(const std::string& names, Destination value,
                           const std::string& help) {
   return std::visit(
       [&](auto* typed) {
-        return Option(*app_->add_option(names, *typed, help));
+        return WithPlaceholder(*app_->add_option(NamesIn(names), *typed, help),
+                               names);
       },
       value);
 }
@@ -75,27 +86,24 @@ Option Command::AddAction(const std::string& names,
     const Status status = take(value);
     if (!status.ok()) throw CLI::ValidationError(status.message());
   };
-  return Option(*app_->add_option_function<std::string>(names, checked, help)
-                     ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
-                     ->trigger_on_parse());
+  return WithPlaceholder(
+      *app_->add_option_function<std::string>(NamesIn(names), checked, help)
+           ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+           ->trigger_on_parse(),
+      names);
 }
 
-Option Command::AddNumber(
-    const std::string& names, std::function<void(int)> take,
-    const std::vector<std::pair<std::string, int>>& numbers,
-    const std::string& help) {
-  std::vector<std::string> words;
-  for (const auto& [word, number] : numbers) words.push_back(word);
-  const auto add = [take = std::move(take)](const int& number) {
-    take(number);
+Option Command::AddWord(const std::string& names,
+                        std::function<void(size_t)> take,
+                        const std::vector<std::string>& words,
+                        const std::string& help) {
+  const auto add = [take = std::move(take), words](const std::string& word) {
+    take(static_cast<size_t>(std::ranges::find(words, word) - words.begin()));
   };
-  return Option(*app_->add_option_function<int>(names, add, help)
-                     ->transform(CLI::Transformer(std::map<std::string, int>(
-                         numbers.begin(), numbers.end())))
-                     // CLI11 runs transforms in reverse order, so this one
-                     // checks the word before the Transformer above replaces it
-                     // by a number. A check() would run after both.
-                     ->transform(CLI::IsMember(words)));
+  return WithPlaceholder(
+      *app_->add_option_function<std::string>(NamesIn(names), add, help)
+           ->check(CLI::IsMember(words)),
+      names);
 }
 
 Option Command::AddFlag(const std::string& names, bool* given,

@@ -3,6 +3,8 @@
 
 #include <bulkhead/status.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -26,7 +28,7 @@ namespace bulkhead::cli {
 //   std::string text;
 //   Command program("shout", "Prints a text in capitals");
 //   program.AddOption("TEXT", &text, "The text").Required();
-//   program.AddOption("-n,--times", &times, "How often").Range(1, 9);
+//   program.AddOption("-n,--times N", &times, "How often").Range(1, 9);
 //   const Result<bool> parsed = program.Parse(argc, argv);
 //   if (!parsed) return Fail(parsed.error());
 //   if (!*parsed) return 0;  // --help was given, and the help is printed
@@ -51,8 +53,6 @@ class Option {
  public:
   explicit Option(CLI::Option& option) : option_(&option) {}
 
-  // Sets the placeholder of the value in the help: "FILE".
-  Option ValueName(const std::string& name);
   // Makes the help show the destination's present value as the default.
   Option ShowDefault();
   Option Required();
@@ -87,8 +87,8 @@ class Command {
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
-  // Adds an option. `names` is "-o,--output" for an option, or "FILE" for a
-  // positional argument.
+  // Adds an option. `names` is "-o,--output OUT" for an option whose value has
+  // the placeholder OUT in the help, or "FILE" for a positional argument.
   Option AddOption(const std::string& names, Destination value,
                    const std::string& help = "");
   // Adds an option. Parse() passes each of its values to `take`. The values of
@@ -99,17 +99,15 @@ class Command {
                    const std::string& help);
   // Adds an option whose value is one of the words. Parse() sets `value` to the
   // Enum that `words` pairs with the chosen word.
-  template <typename Enum>
+  template <typename Enum, size_t N>
   Option AddChoice(const std::string& names, Enum* value,
-                   const std::vector<std::pair<std::string, Enum>>& words,
+                   const std::array<std::pair<Enum, const char*>, N>& words,
                    const std::string& help) {
-    std::vector<std::pair<std::string, int>> numbers;
-    for (const auto& [word, choice] : words) {
-      numbers.emplace_back(word, static_cast<int>(choice));
-    }
-    return AddNumber(
-        names, [value](int number) { *value = static_cast<Enum>(number); },
-        numbers, help);
+    std::vector<std::string> known;
+    for (const auto& [choice, word] : words) known.emplace_back(word);
+    return AddWord(
+        names, [value, words](size_t i) { *value = words[i].first; }, known,
+        help);
   }
   // Add an option without a value. If the user gave it, Parse() sets `*given`
   // to true, or calls `given`.
@@ -158,10 +156,10 @@ class Command {
  private:
   explicit Command(CLI::App* app);
 
-  // Implements AddChoice(). Passes the number of the chosen word to `take`.
-  Option AddNumber(const std::string& names, std::function<void(int)> take,
-                   const std::vector<std::pair<std::string, int>>& words,
-                   const std::string& help);
+  // Implements AddChoice(). Passes the index of the chosen word to `take`.
+  Option AddWord(const std::string& names, std::function<void(size_t)> take,
+                 const std::vector<std::string>& words,
+                 const std::string& help);
 
   std::unique_ptr<CLI::App> program_;  // Null for a subcommand.
   CLI::App* const app_;                // Owned by `program_` of the program.

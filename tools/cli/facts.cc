@@ -166,4 +166,13 @@ int PrintFacts(const Json& facts) {
   return Fail(status);
 }
 
+void PrintFailure(const std::string& file, const Status& failure) {
+  (void)PrintFacts({{"file", file}, {"error", FactsOf(failure)}});
+}
+
+int FailFile(const std::string& file, const Status& failure, bool json) {
+  if (json) PrintFailure(file, failure);
+  return Fail(failure);
+}
+
 }  // namespace bulkhead::cli

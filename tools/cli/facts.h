@@ -4,6 +4,7 @@
 #include <bulkhead/host.h>
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 namespace bulkhead::cli {
@@ -26,5 +27,11 @@ nlohmann::ordered_json PidFact(int pid);
 // stdout that has gone away is no failure. Bytes that are not UTF-8, which a
 // file or a backend may have put into a string, are replaced by U+FFFD.
 int PrintFacts(const nlohmann::ordered_json& facts);
+// Prints the failure of one file as JSON to stdout, so that --json prints one
+// object for each file.
+void PrintFailure(const std::string& file, const Status& failure);
+// Reports the failure of one file: to stderr, and with `json` also as
+// PrintFailure() does. Returns the exit status.
+int FailFile(const std::string& file, const Status& failure, bool json);
 
 }  // namespace bulkhead::cli

@@ -140,8 +140,7 @@ std::string ProblemOfList(const std::string& list) {
 
 void AddListOption(Command& program, const std::string& name,
                    std::vector<std::string>& lists, const std::string& text) {
-  program.AddOption(name, &lists, text)
-      .ValueName("A,B,...")
+  program.AddOption(name + " A,B,...", &lists, text)
       .OneValueEach()
       .Check(ProblemOfList);
 }
@@ -150,40 +149,33 @@ void AddListOption(Command& program, const std::string& name,
 
 void AddGlobalOptions(Command& program, GlobalOptions& global) {
   program
-      .AddOption("--plugin-path", &global.plugin_path,
+      .AddOption("--plugin-path DIR", &global.plugin_path,
                  "Look for backends in DIR instead of the standard "
                  "directories; may be repeated")
-      .ValueName("DIR")
       .OneValueEach();
   program
-      .AddOption("--sandbox-floor", &global.sandbox_floor,
+      .AddOption("--sandbox-floor TIER", &global.sandbox_floor,
                  "Refuse to decode in a sandbox weaker than this: full "
                  "(default) or reduced (no namespaces)")
-      .ValueName("TIER")
       .OneOf({"full", "reduced"});
   program.AddFlag("--require-memory-cgroup", &global.require_memory_cgroup,
                   "Refuse to decode unless a cgroup limits the memory of each "
                   "backend as a whole");
+  program.AddOption("--libexec DIR", &global.libexec,
+                    "The directory of bulkheadd and the programs it starts");
   program
-      .AddOption("--libexec", &global.libexec,
-                 "The directory of bulkheadd and the programs it starts")
-      .ValueName("DIR");
-  program
-      .AddOption("--max-frame-pixels", &global.max_frame_pixels,
+      .AddOption("--max-frame-pixels N", &global.max_frame_pixels,
                  "Refuse pictures that have more than N pixels (default "
                  "64000000); the same as --limit frame-pixels=N")
-      .ValueName("N")
       .Check(ProblemOfNumber);
   program
-      .AddOption("--max-session-bytes", &global.max_session_bytes,
+      .AddOption("--max-session-bytes N", &global.max_session_bytes,
                  "Bytes of memory that one stream may take (default "
                  "1073741824); the same as --limit session-bytes=N")
-      .ValueName("N")
       .Check(ProblemOfNumber);
   program
-      .AddOption("--limit", &global.limits,
+      .AddOption("--limit NAME=N", &global.limits,
                  "Set a limit (" + LimitNames() + "); may be repeated")
-      .ValueName("NAME=N")
       .OneValueEach()
       .Check([](const std::string& words) {
         HostOptions nobody;
@@ -191,10 +183,9 @@ void AddGlobalOptions(Command& program, GlobalOptions& global) {
         return status.ok() ? std::string() : status.message();
       });
   program
-      .AddOption("--allow", &global.allow,
+      .AddOption("--allow SET", &global.allow,
                  "Open only these containers and codecs: all (default) or web, "
                  "which is what browsers play")
-      .ValueName("SET")
       .OneOf({"all", "web"});
   AddListOption(program, "--allow-containers", global.allow_containers,
                 "Open only these containers, as probe names them; lists that "

@@ -32,6 +32,10 @@ void Say(std::string_view line) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+void Say(const Diagnostics& diagnostics) {
+  for (const Diagnostic& each : diagnostics) Say(ToString(each));
+}
+
 void Print(std::string_view line) {
   const std::string text = Printable(line) + "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bulkhead/diagnostic.h>
 #include <bulkhead/status.h>
 
 #include <cstddef>
@@ -23,6 +24,8 @@ std::string Printable(std::string_view text);
 
 // Prints one line to stderr, after all lines that were printed to stdout.
 void Say(std::string_view line);
+// Prints a line to stderr for each diagnostic.
+void Say(const Diagnostics& diagnostics);
 
 // Prints one line to stdout, which is buffered.
 void Print(std::string_view line);

@@ -12,16 +12,16 @@
 namespace bulkhead::batch {
 namespace {
 
-bool IsLoss(Code code) {
-  return code == Code::kBackendLost || code == Code::kDeadlineExceeded ||
-         code == Code::kResourceExhausted || code == Code::kBackendUnavailable;
-}
-
 Verdict WithoutRecord(Verdict::Kind kind, Status status) {
   return {.kind = kind, .status = std::move(status)};
 }
 
 }  // namespace
+
+bool IsLoss(Code code) {
+  return code == Code::kBackendLost || code == Code::kDeadlineExceeded ||
+         code == Code::kResourceExhausted || code == Code::kBackendUnavailable;
+}
 
 Attempt::Attempt(const Directory& directory, const Records& records,
                  const Recipe& recipe, Item item, std::string path,
@@ -90,12 +90,7 @@ Verdict Attempt::Finish(const decoding::Outcome& outcome) {
         Status(Code::kInvalidArgument,
                TextOf(item_.input) + " was changed while it was decoded"));
   }
-  // If the message names the output or its directory, the output could not be
-  // written.
-  const std::string unfinished =
-      std::filesystem::path(output()).parent_path().string();
-  if (status.code() == Code::kSandboxUnavailable ||
-      status.message().find(unfinished) != std::string::npos) {
+  if (status.code() == Code::kSandboxUnavailable || outcome.output_failed) {
     return WithoutRecord(Verdict::Kind::kEnd, status);
   }
   if (IsLoss(status.code())) return WithoutRecord(Verdict::Kind::kLoss, status);

@@ -37,6 +37,9 @@ struct Verdict {
   Status status;  // For kLoss and kEnd.
 };
 
+// Returns whether an error of this code is a loss (Verdict::Kind::kLoss).
+bool IsLoss(Code code);
+
 // One attempt to decode one input of a batch. Checks whether the contents are
 // known to kill workers, decodes to a temporary path, publishes the output
 // (moves it to its final path) and writes the record.

@@ -2,6 +2,7 @@
 #include "core/application/batch/record.h"
 
 #include <bulkhead/version.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <climits>
@@ -32,9 +33,7 @@ std::string Escaped(std::string_view text, std::optional<char> escaped) {
       ++bytes;
     }
     if (bytes > kMostBytes || text.front() == escaped) {
-      constexpr char kDigits[] = "0123456789abcdef";
-      const auto byte = static_cast<uint8_t>(text.front());
-      result += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+      result += fmt::format("\\x{:02x}", static_cast<uint8_t>(text.front()));
       bytes = 1;
     } else {
       result += text.substr(0, bytes);
@@ -216,13 +215,14 @@ Status CheckNames(const Item& item, const std::string& suffix) {
   const size_t bytes = NameBytesOf(item);
   if (bytes <= kMostNameBytes) return Status();
   const std::string added = "." + suffix + kRecordSuffix;
-  return Status(Code::kBadInput,
-                item.input + ": its name is too long: with " + added +
-                    ", which its record adds, it has " + std::to_string(bytes) +
-                    " bytes, and a name can have " +
-                    std::to_string(kMostNameBytes) + "; rename the file, to " +
-                    std::to_string(kMostNameBytes - added.size()) +
-                    " bytes at most");
+  return Status(
+      Code::kBadInput,
+      fmt::format(
+          "{}: its name is too long: with {}, which its record adds, it "
+          "has {} bytes, and a name can have {}; rename the file, to "
+          "{} bytes at most",
+          item.input, added, bytes, kMostNameBytes,
+          kMostNameBytes - added.size()));
 }
 
 Code CodeNamed(std::string_view name) {

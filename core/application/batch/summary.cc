@@ -2,9 +2,9 @@
 #include "core/application/batch/summary.h"
 
 #include <bulkhead/damage.h>
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 namespace bulkhead::batch {
@@ -28,12 +28,6 @@ bool HasDamage(const Record& record) {
   return std::any_of(damage.begin(), damage.end(), [](const auto& range) {
     return range.value("kind", "") != DamageKindName(DamageKind::kNote);
   });
-}
-
-std::string Decimal(double number, int digits) {
-  char text[64];
-  (void)std::snprintf(text, sizeof(text), "%.*f", digits, number);
-  return text;
 }
 
 }  // namespace
@@ -99,49 +93,48 @@ double Summary::Seconds() const {
 
 std::string Summary::ProgressLine() const {
   const double seconds = Seconds();
-  return std::to_string(results_) + "/" + std::to_string(files_) + " files, " +
-         Decimal(seconds > 0 ? static_cast<double>(frames_) / seconds : 0, 0) +
-         " frames/s, " + std::to_string(failed_) + " failed, " +
-         std::to_string(losses_.size()) + " lost";
+  return fmt::format("{}/{} files, {:.0f} frames/s, {} failed, {} lost",
+                     results_, files_,
+                     seconds > 0 ? static_cast<double>(frames_) / seconds : 0.0,
+                     failed_, losses_.size());
 }
 
 std::vector<std::string> Summary::Lines(const std::string& of_missing) const {
   const double seconds = Seconds();
-  std::vector<std::string> lines = {
-      std::to_string(results_) + " of " + std::to_string(files_) +
-      " files have results, " + std::to_string(earlier_) +
-      " of them from earlier runs; " + std::to_string(frames_) + " frames in " +
-      Decimal(seconds, 2) + " s, " +
-      Decimal(static_cast<double>(frames_) / seconds, 0) + " frames/s"};
+  std::vector<std::string> lines = {fmt::format(
+      "{} of {} files have results, {} of them from earlier runs; {} frames in "
+      "{:.2f} s, {:.0f} frames/s",
+      results_, files_, earlier_, frames_, seconds,
+      static_cast<double>(frames_) / seconds)};
   if (failed_ > 0) {
-    lines.push_back(std::to_string(failed_) + " failed");
+    lines.push_back(fmt::format("{} failed", failed_));
     if (copies_of_poison_ > 0) {
-      lines.back() += ", " + std::to_string(copies_of_poison_) +
-                      " of them copies of a file that kills workers";
+      lines.back() +=
+          fmt::format(", {} of them copies of a file that kills workers",
+                      copies_of_poison_);
     }
     const size_t shown = std::min(kShownFailures, earlier_failures_.size());
     for (size_t i = 0; i < shown; ++i) {
       lines.push_back("in an earlier run: " + MessageOf(earlier_failures_[i]));
     }
     if (shown < earlier_failures_.size()) {
-      lines.push_back("and " +
-                      std::to_string(earlier_failures_.size() - shown) +
-                      " more in earlier runs: see manifest.jsonl");
+      lines.push_back(
+          fmt::format("and {} more in earlier runs: see manifest.jsonl",
+                      earlier_failures_.size() - shown));
     }
   }
   if (damaged_ > 0) {
-    lines.push_back(std::to_string(damaged_) + " decoded with damage");
+    lines.push_back(fmt::format("{} decoded with damage", damaged_));
   }
   if (noted_ > 0) {
-    lines.push_back(std::to_string(noted_) + " decoded with notes alone");
+    lines.push_back(fmt::format("{} decoded with notes alone", noted_));
   }
   if (restarts_ > 0) {
-    lines.push_back("workers were replaced " + std::to_string(restarts_) +
-                    " times");
+    lines.push_back(fmt::format("workers were replaced {} times", restarts_));
   }
   if (results_ < files_) {
-    lines.push_back(std::to_string(files_ - results_) + " have no result" +
-                    of_missing);
+    lines.push_back(
+        fmt::format("{} have no result{}", files_ - results_, of_missing));
   }
   return lines;
 }

@@ -80,9 +80,14 @@ Outcome DecodeAudio(Host& host, const Source& source, const Job& job,
   std::unique_ptr<writers::Output> output;
   std::optional<writers::SampleWriter> writer;
   if (job.format != "null") {
+    const bool wav = job.format == "wav";
+    if (!wav && job.format != "f32le") {
+      return {.status = Status(Code::kInvalidArgument,
+                               "there is no format of audio " + job.format)};
+    }
     Result<std::unique_ptr<writers::Output>> opened =
         writers::Output::Open(job.output);
-    if (!opened) return {.status = opened.error()};
+    if (!opened) return {.status = opened.error(), .output_failed = true};
     output = *std::move(opened);
     if (output->is_terminal()) {
       return {.status =
@@ -90,15 +95,16 @@ Outcome DecodeAudio(Host& host, const Source& source, const Job& job,
                          "audio does not go to a terminal; name a file with "
                          "-o or send it to a program")};
     }
-    writer.emplace(job.format == "wav" ? writers::SampleWriter::Format::kWav
-                                       : writers::SampleWriter::Format::kRaw,
-                   job.output, *output);
+    writer.emplace(wav ? writers::SampleWriter::Format::kWav
+                       : writers::SampleWriter::Format::kRaw,
+                   *output);
   }
   ProgressCounter counter(progress, SecondsOf(audio->metadata(), job));
   Outcome outcome;
   outcome.status = WriteAll(*audio, job, writer ? &*writer : nullptr, counter);
   outcome.recovery = audio->recovery();
   outcome.damaged_samples = audio->damage();
+  outcome.output_failed = output != nullptr && output->failed();
   outcome.reader_gone = output != nullptr && output->reader_gone();
   outcome.seconds = counter.seconds();
   // Flushes the samples decoded before a failure. The status keeps that

@@ -25,11 +25,10 @@ bool IsNative(const Job& job) {
   return job.video.output_format == OutputFormat::kNative;
 }
 
-// Returns the writer for the job's format. `output` is null if the format has
-// no common output file.
-std::unique_ptr<writers::FrameWriter> MakeWriter(const Job& job,
-                                                 const VideoMetadata& metadata,
-                                                 writers::Output* output) {
+// Returns the writer for the job's format, or kInvalidArgument for an unknown
+// format. `output` is null if the format has no common output file.
+Result<std::unique_ptr<writers::FrameWriter>> MakeWriter(
+    const Job& job, const VideoMetadata& metadata, writers::Output* output) {
   if (job.format == "null") return std::make_unique<writers::NullWriter>();
   if (job.format == "rawvideo") {
     return std::make_unique<writers::RawvideoWriter>(*output);
@@ -65,14 +64,18 @@ std::unique_ptr<writers::FrameWriter> MakeWriter(const Job& job,
   }
   if (job.format == "npy") {
     return std::make_unique<writers::NpyWriter>(
-        metadata.upright_width, metadata.upright_height, job.output, *output);
+        metadata.upright_width, metadata.upright_height, *output);
   }
-  writers::Framemd5Writer::Stream stream;
-  stream.width = metadata.width;
-  stream.height = metadata.height;
-  stream.time_base = metadata.time_base;
-  stream.sample_aspect_ratio = metadata.sample_aspect_ratio;
-  return std::make_unique<writers::Framemd5Writer>(stream, *output);
+  if (job.format == "framemd5") {
+    const writers::Framemd5Writer::Stream stream{
+        .width = metadata.width,
+        .height = metadata.height,
+        .time_base = metadata.time_base,
+        .sample_aspect_ratio = metadata.sample_aspect_ratio};
+    return std::make_unique<writers::Framemd5Writer>(stream, *output);
+  }
+  return Status(Code::kInvalidArgument,
+                "there is no format of frames " + job.format);
 }
 
 // Facts about the frames that DecodeAll() has received.
@@ -250,8 +253,9 @@ Result<std::unique_ptr<writers::Output>> OpenOutput(const Job& job) {
 }
 
 // Returns the outcome of a file that failed before any frame was decoded.
-Outcome Failure(Status status) {
-  return {.status = std::move(status), .frames = 0};
+Outcome Failure(Status status, bool output_failed = false) {
+  return {
+      .status = std::move(status), .frames = 0, .output_failed = output_failed};
 }
 
 }  // namespace
@@ -270,19 +274,22 @@ Outcome DecodeFile(Host& host, const Source& source, const Job& job,
   std::unique_ptr<writers::Output> output;
   if (!job.WritesFilesOfItsOwn()) {
     Result<std::unique_ptr<writers::Output>> opened = OpenOutput(job);
-    if (!opened) return Failure(opened.error());
+    if (!opened) return Failure(opened.error(), true);
     output = *std::move(opened);
     if (output->is_terminal()) progress = nullptr;
   }
-  const std::unique_ptr<writers::FrameWriter> writer =
+  const Result<std::unique_ptr<writers::FrameWriter>> made =
       MakeWriter(job, video->metadata(), output.get());
+  if (!made) return Failure(made.error());
+  writers::FrameWriter& writer = **made;
   ProgressCounter counter(
       progress,
       job.chosen() ? std::nullopt : video->metadata().frame_count_from_header);
   Outcome outcome;
   Pass pass;
-  outcome.status = job.chosen() ? DecodeChosen(*video, job, *writer, counter)
-                                : DecodeAll(*video, *writer, counter, pass);
+  outcome.status = job.chosen() ? DecodeChosen(*video, job, writer, counter)
+                                : DecodeAll(*video, writer, counter, pass);
+  outcome.output_failed = writer.output_failed();
   outcome.frames = counter.done();
   outcome.seconds = counter.seconds();
   outcome.recovery = video->recovery();

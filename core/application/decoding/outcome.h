@@ -31,6 +31,9 @@ struct Outcome {
   // The header counts frames that the stream does not have, as in a truncated
   // file.
   bool lacks_frames = false;
+  // `status` says why the output could not be opened or written. The input may
+  // be sound.
+  bool output_failed = false;
   // The reader of stdout has gone away, so that no output can be written.
   bool reader_gone = false;
 };

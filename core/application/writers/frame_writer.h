@@ -20,6 +20,8 @@ class FrameWriter {
   virtual Status Write(const Picture& picture) = 0;
   // Flushes the output. Called once, after the last frame.
   virtual Status Finish() = 0;
+  // Returns whether a call failed because of the output, not of the picture.
+  virtual bool output_failed() const = 0;
 };
 
 // The base class of writers that write all frames into one output, after a
@@ -31,6 +33,7 @@ class StreamWriter : public FrameWriter {
 
   Status Write(const Picture& picture) final;
   Status Finish() final;
+  bool output_failed() const final { return output_.failed(); }
 
  protected:
   // Writes the header; this default writes none. `first` is the first picture,

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
+#include <string>
 #include <string_view>
 
 namespace bulkhead::writers {
@@ -34,12 +34,8 @@ Status NpyWriter::Finish() {
       "{{'descr': '|u1', 'fortran_order': False, 'shape': ({}, {}, "
       "{}, 3), }}",
       count_, height_, width_);
-  std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
-  file << kMagic
-       << fmt::format("{:<{}}\n", shape, kHeaderBytes - kMagic.size() - 1);
-  file.close();
-  if (file) return Status();
-  return Status(Code::kInvalidArgument, "cannot write the header of " + path_);
+  return output_.Overwrite(0, fmt::format("{}{:<{}}\n", kMagic, shape,
+                                          kHeaderBytes - kMagic.size() - 1));
 }
 
 }  // namespace bulkhead::writers

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <utility>
 
 #include "core/application/writers/output.h"
 #include "core/application/writers/rawvideo_writer.h"
@@ -16,20 +14,16 @@ namespace bulkhead::writers {
 class NpyWriter : public FrameWriter {
  public:
   // `width` and `height` are the size of the array if no frame is written.
-  // `path` names the file of `output`.
-  NpyWriter(uint32_t width, uint32_t height, std::string path, Output& output)
-      : width_(width),
-        height_(height),
-        path_(std::move(path)),
-        output_(output) {}
+  NpyWriter(uint32_t width, uint32_t height, Output& output)
+      : width_(width), height_(height), output_(output) {}
 
   Status Write(const Picture& picture) override;
   Status Finish() override;
+  bool output_failed() const override { return output_.failed(); }
 
  private:
   uint32_t width_;
   uint32_t height_;
-  const std::string path_;
   Output& output_;
   RawvideoWriter pixels_{output_};
   uint64_t count_ = 0;

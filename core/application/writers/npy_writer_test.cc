@@ -16,7 +16,7 @@ std::string WriteAll(int frames) {
   const std::vector<std::byte> pixels(16, std::byte{'x'});
   const std::string path = testing::TempDir() + "/npy_writer.npy";
   auto output = Output::Open(path).value();
-  NpyWriter writer(5, 7, path, *output);
+  NpyWriter writer(5, 7, *output);
   const Picture picture{
       .pixels = pixels.data(), .width = 2, .height = 2, .stride = 8};
   for (int i = 0; i < frames; ++i) {

@@ -13,6 +13,7 @@ class NullWriter : public FrameWriter {
  public:
   Status Write(const Picture& picture) override;
   Status Finish() override { return Status(); }
+  bool output_failed() const override { return false; }
 
   // Returns a sum over all bytes. It exists so that the compiler does not
   // remove the reads.

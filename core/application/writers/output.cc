@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -83,13 +84,27 @@ Status Output::WriteNow(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(fd_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      reader_gone_ = errno == EPIPE;
-      return Failed("write to", name_, errno);
-    }
+    if (written < 0) return Fail(errno);
     bytes = bytes.subspan(static_cast<size_t>(written));
   }
   return Status();
+}
+
+Status Output::Fail(int error) {
+  failed_ = true;
+  reader_gone_ = error == EPIPE;
+  return Failed("write to", name_, error);
+}
+
+Status Output::Overwrite(uint64_t offset, std::string_view text) {
+  if (lseek(fd_, static_cast<off_t>(offset), SEEK_SET) < 0) return Fail(errno);
+  return WriteNow(std::as_bytes(std::span(text)));
+}
+
+bool Output::overwritable() const {
+  struct stat file = {};
+  return fd_ != STDOUT_FILENO && fstat(fd_, &file) == 0 &&
+         S_ISREG(file.st_mode);
 }
 
 bool Output::is_terminal() const { return isatty(fd_) == 1; }

@@ -4,6 +4,7 @@
 #include <bulkhead/status.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,7 +37,14 @@ class Output {
   Status Write(std::string_view text);
   // Flushes the buffer. Write() must not be called afterwards.
   Status Close();
+  // Overwrites bytes of a closed output, such as a length in its header.
+  Status Overwrite(uint64_t offset, std::string_view text);
+  // Returns whether Overwrite() is possible: for a regular file, not for
+  // stdout.
+  bool overwritable() const;
 
+  // Returns whether a call on this object has failed.
+  bool failed() const { return failed_; }
   bool reader_gone() const { return reader_gone_; }
   bool is_terminal() const;
 
@@ -45,10 +53,13 @@ class Output {
 
   Status Flush();
   Status WriteNow(std::span<const std::byte> bytes);
+  // Notes that a call failed, and returns its error. `error` is an errno.
+  Status Fail(int error);
 
   std::string name_;
   int fd_;                           // Owned, unless it is stdout.
   std::vector<std::byte> gathered_;  // The bytes that are not written yet.
+  bool failed_ = false;
   bool reader_gone_ = false;
 };
 

@@ -30,6 +30,19 @@ TEST(Output, MakesParentsAndKeepsOrderOfSmallAndLargeWrites) {
   EXPECT_EQ(ReadFile(path), "head" + large + "tail");
 }
 
+TEST(Output, BytesOfAClosedFileAreOverwritten) {
+  const std::string path = testing::TempDir() + "/output_overwritten";
+  auto output = Output::Open(path).value();
+  EXPECT_TRUE(output->Write("0123456789").ok());
+  EXPECT_TRUE(output->Close().ok());
+  EXPECT_TRUE(output->overwritable());
+  EXPECT_TRUE(output->Overwrite(4, "ab").ok());
+  EXPECT_FALSE(output->failed());
+  EXPECT_EQ(ReadFile(path), "0123ab6789");
+  EXPECT_FALSE(Output::Open("-").value()->overwritable());
+  EXPECT_FALSE(Output::Open("/dev/full").value()->overwritable());
+}
+
 TEST(Output, SaysWhichFileCannotBeMade) {
   const Result<std::unique_ptr<Output>> output =
       Output::Open("/proc/none/of/this");
@@ -41,7 +54,9 @@ TEST(Output, SaysWhichFileCannotBeMade) {
 TEST(Output, FullDiskIsAnErrorAtClose) {
   auto output = Output::Open("/dev/full").value();
   EXPECT_TRUE(output->Write("x").ok());
+  EXPECT_FALSE(output->failed());
   EXPECT_FALSE(output->Close().ok());
+  EXPECT_TRUE(output->failed());
   EXPECT_FALSE(output->reader_gone());
 }
 

@@ -66,6 +66,13 @@ bool EncodeDeep(const Picture& picture, std::vector<uint8_t>& row,
   return true;
 }
 
+Status WriteFile(std::span<const std::byte> bytes, const std::string& path) {
+  Result<std::unique_ptr<Output>> output = Output::Open(path);
+  if (!output) return output.error();
+  if (Status status = (*output)->Write(bytes); !status.ok()) return status;
+  return (*output)->Close();
+}
+
 }  // namespace
 
 Result<std::vector<std::byte>> EncodePng(const Picture& picture) {
@@ -98,18 +105,18 @@ Result<std::vector<std::byte>> EncodePng(const Picture& picture) {
 
 Status WritePngFile(const Picture& picture, const std::string& path) {
   Result<std::vector<std::byte>> png = EncodePng(picture);
-  if (!png) return png.error();
-  Result<std::unique_ptr<Output>> output = Output::Open(path);
-  if (!output) return output.error();
-  if (Status status = (*output)->Write(*png); !status.ok()) return status;
-  return (*output)->Close();
+  return png ? WriteFile(*png, path) : png.error();
 }
 
 PngFilesWriter::PngFilesWriter(OutputPattern pattern)
     : pattern_(std::move(pattern)) {}
 
 Status PngFilesWriter::Write(const Picture& picture) {
-  return WritePngFile(picture, pattern_.NameFor(picture.index));
+  Result<std::vector<std::byte>> png = EncodePng(picture);
+  if (!png) return png.error();
+  Status status = WriteFile(*png, pattern_.NameFor(picture.index));
+  output_failed_ = !status.ok();
+  return status;
 }
 
 Status PngStreamWriter::WriteFrame(const Picture& picture) {

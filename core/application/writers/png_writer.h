@@ -25,9 +25,11 @@ class PngFilesWriter : public FrameWriter {
 
   Status Write(const Picture& picture) override;
   Status Finish() override { return Status(); }
+  bool output_failed() const override { return output_failed_; }
 
  private:
   const OutputPattern pattern_;
+  bool output_failed_ = false;
 };
 
 // Writes the frames as PNGs, one after the other, to one output. `ffmpeg -f

@@ -99,6 +99,24 @@ TEST(PngWriter, FilesAreNumberedByFrameIndex) {
   EXPECT_EQ(ReadPng(directory + "/1200.png"), pixels);
 }
 
+// A batch ends with its output, and goes on after a picture like this one.
+TEST(PngWriter, FailuresOfTheOutputAreToldFromThoseOfAPicture) {
+  const std::vector<std::byte> pixels = Draw();
+  Picture empty = View(pixels);
+  empty.width = 0;
+  PngFilesWriter good(
+      OutputPattern::Parse(testing::TempDir() + "/%d.png").value());
+  EXPECT_FALSE(good.Write(empty).ok());
+  EXPECT_FALSE(good.output_failed());
+  PngFilesWriter bad(OutputPattern::Parse("/proc/none/%d.png").value());
+  EXPECT_FALSE(bad.Write(View(pixels)).ok());
+  EXPECT_TRUE(bad.output_failed());
+  auto output = Output::Open("/dev/full").value();
+  PngStreamWriter stream(*output);
+  EXPECT_FALSE(stream.Write(empty).ok());
+  EXPECT_FALSE(stream.output_failed());
+}
+
 TEST(PngWriter, StreamHoldsWholeFilesInOrder) {
   const std::vector<std::byte> pixels = Draw();
   const std::string path = testing::TempDir() + "/png_writer/stream";

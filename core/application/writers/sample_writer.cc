@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 namespace bulkhead::writers {
@@ -20,8 +18,8 @@ constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
 constexpr uint16_t kFloat = 3;  // WAVE_FORMAT_IEEE_FLOAT
 // The offsets of the two lengths in the header. Each is the number of bytes
 // after it.
-constexpr std::streamoff kRiffLength = 4;
-constexpr std::streamoff kDataLength = 40;
+constexpr uint64_t kRiffLength = 4;
+constexpr uint64_t kDataLength = 40;
 constexpr uint64_t kHeaderBytes = 44;
 
 template <typename Integer>
@@ -73,25 +71,17 @@ Status SampleWriter::Finish() {
   return WriteLengths();
 }
 
-Status SampleWriter::WriteLengths() const {
-  std::error_code error;
-  if (path_ == "-" || data_bytes_ + kHeaderBytes > kUnknown ||
-      !std::filesystem::is_regular_file(path_, error)) {
+Status SampleWriter::WriteLengths() {
+  if (data_bytes_ + kHeaderBytes > kUnknown || !output_.overwritable()) {
     return Status();
   }
-  std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
-  const auto put = [&file](std::streamoff at, uint64_t length) {
+  const auto put = [this](uint64_t at, uint64_t length) {
     std::string bytes;
     Append(static_cast<uint32_t>(length), bytes);
-    file.seekp(at);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return output_.Overwrite(at, bytes);
   };
-  put(kRiffLength, kHeaderBytes - 8 + data_bytes_);
-  put(kDataLength, data_bytes_);
-  file.close();
-  if (file) return Status();
-  return Status(Code::kInvalidArgument,
-                "cannot write the length into the header of " + path_);
+  Status status = put(kRiffLength, kHeaderBytes - 8 + data_bytes_);
+  return status.ok() ? put(kDataLength, data_bytes_) : status;
 }
 
 }  // namespace bulkhead::writers

@@ -4,7 +4,6 @@
 #include <bulkhead/audio_decoder.h>
 
 #include <cstdint>
-#include <string>
 
 #include "core/application/writers/output.h"
 
@@ -21,9 +20,8 @@ class SampleWriter {
  public:
   enum class Format { kRaw, kWav };
 
-  // `path` names the file of `output`, or is "-" for stdout.
-  SampleWriter(Format format, std::string path, Output& output)
-      : format_(format), path_(std::move(path)), output_(output) {}
+  SampleWriter(Format format, Output& output)
+      : format_(format), output_(output) {}
 
   Status Write(const AudioSamples& samples);
   // Closes the output and writes the length. Called once, after the last
@@ -33,10 +31,9 @@ class SampleWriter {
  private:
   Status WriteHeader(const AudioSamples& samples);
   // Writes the lengths into the header of a finished file, if that is possible.
-  Status WriteLengths() const;
+  Status WriteLengths();
 
   const Format format_;
-  const std::string path_;
   Output& output_;
   bool begun_ = false;
   uint64_t data_bytes_ = 0;

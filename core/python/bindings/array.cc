@@ -11,7 +11,11 @@
 #include <new>
 #include <numeric>
 #include <span>
+#include <string_view>
 #include <utility>
+
+#include "core/application/writers/png_writer.h"
+#include "core/python/bindings/errors.h"
 
 namespace bulkhead::python {
 
@@ -140,6 +144,19 @@ void DefineArray(py::module_& module) {
           [](const Array& self) { return py::tuple(py::cast(self.shape())); })
       .def_property_readonly(
           "dtype", [](const Array& self) { return self.type().name; });
+  module.def(
+      "encode_png",
+      [](uint32_t width, const py::bytes& rgb) {
+        const std::string_view rows(rgb);
+        const auto png = ValueOf(writers::EncodePng(
+            {.pixels = reinterpret_cast<const std::byte*>(rows.data()),
+             .width = width,
+             .height =
+                 static_cast<uint32_t>(rows.size() / std::max(3 * width, 1u)),
+             .stride = 3 * width}));
+        return py::bytes(reinterpret_cast<const char*>(png.data()), png.size());
+      },
+      py::arg("width"), py::arg("rgb"));
 }
 
 }  // namespace bulkhead::python

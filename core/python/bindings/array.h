@@ -70,6 +70,7 @@ class Array {
   std::byte* data_ = nullptr;
 };
 
+// Defines the class Array, and the function encode_png() for packed RGB.
 void DefineArray(pybind11::module_& module);
 
 }  // namespace bulkhead::python

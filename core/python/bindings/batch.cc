@@ -163,6 +163,12 @@ void DefineBatch(py::module_& module) {
       },
       py::arg("text"));
   module.def(
+      "is_loss",
+      [](const std::string& code) {
+        return batch::IsLoss(batch::CodeNamed(code));
+      },
+      py::arg("code"));
+  module.def(
       "record_text",
       [](const std::string& path) { return batch::TextOf(path); },
       py::arg("path"));

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "bulkhead/exit_report.h"
+#include "core/crashes/crash_json.h"
 #include "core/python/bindings/gil.h"
 #include "core/python/bindings/record.h"
 
@@ -11,26 +12,6 @@ namespace bulkhead::python {
 namespace {
 
 namespace py = pybind11;
-
-const char* KindName(ExitReport::Kind kind) {
-  switch (kind) {
-    case ExitReport::Kind::kUnknown:
-      return "unknown";
-    case ExitReport::Kind::kExited:
-      return "exited";
-    case ExitReport::Kind::kSignaled:
-      return "signaled";
-    case ExitReport::Kind::kSandboxViolation:
-      return "sandbox-violation";
-    case ExitReport::Kind::kDeadline:
-      return "deadline";
-    case ExitReport::Kind::kProtocolViolation:
-      return "protocol-violation";
-    case ExitReport::Kind::kOutOfMemory:
-      return "out-of-memory";
-  }
-  return "unknown";
-}
 
 // Sets the interpreter's current exception to the one for `status`.
 void Raise(const Status& status) {
@@ -58,7 +39,7 @@ void DefineErrors(py::module_& module) {
       .field("backend", &ExitReport::backend)
       .field("device", &ExitReport::device)
       .computed("kind",
-                [](const ExitReport& end) { return KindName(end.kind); })
+                [](const ExitReport& end) { return crashes::NameOf(end.kind); })
       .field("value", &ExitReport::value)
       .field("position", &ExitReport::position)
       .field("crash", &ExitReport::crash)

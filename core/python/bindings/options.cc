@@ -2,7 +2,9 @@
 #include <pybind11/chrono.h>
 #include <pybind11/stl.h>
 
+#include <array>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "bulkhead/host_options.h"
 #include "bulkhead/transforms.h"
 #include "bulkhead/video_options.h"
+#include "core/crashes/option_names.h"
 #include "core/python/bindings/definitions.h"
 #include "core/python/bindings/errors.h"
 
@@ -20,6 +23,13 @@ namespace {
 
 namespace py = pybind11;
 
+template <typename Enum, size_t N>
+void DefineEnum(py::module_& module, const char* name,
+                const std::array<std::pair<Enum, const char*>, N>& values) {
+  py::enum_<Enum> words(module, name);
+  for (const auto& [value, word] : values) words.value(word, value);
+}
+
 void DefineEnums(py::module_& module) {
   py::enum_<SeekMode>(module, "SeekMode")
       .value("exact", SeekMode::kExact)
@@ -27,22 +37,12 @@ void DefineEnums(py::module_& module) {
   py::enum_<StreamChoice>(module, "StreamChoice")
       .value("first", StreamChoice::kFirst)
       .value("best", StreamChoice::kBest);
-  py::enum_<OutputDtype>(module, "OutputDtype")
-      .value("uint8", OutputDtype::kUint8)
-      .value("float32", OutputDtype::kFloat32)
-      .value("auto", OutputDtype::kAuto);
+  DefineEnum(module, "OutputDtype", crashes::kOutputDtypeNames);
   py::enum_<OutputFormat>(module, "OutputFormat")
       .value("rgb", OutputFormat::kRgb)
       .value("native", OutputFormat::kNative);
-  py::enum_<OnCorrupt>(module, "OnCorrupt")
-      .value("error", OnCorrupt::kError)
-      .value("skip", OnCorrupt::kSkip)
-      .value("nearest", OnCorrupt::kNearest)
-      .value("show", OnCorrupt::kShow);
-  py::enum_<SandboxTier>(module, "SandboxTier")
-      .value("none", SandboxTier::kNone)
-      .value("reduced", SandboxTier::kReduced)
-      .value("full", SandboxTier::kFull);
+  DefineEnum(module, "OnCorrupt", crashes::kOnCorruptNames);
+  DefineEnum(module, "SandboxTier", crashes::kSandboxTierNames);
 }
 
 void DefineStreamOptions(py::module_& module) {

@@ -15,27 +15,13 @@ import dataclasses
 import json
 import math
 import os
-from typing import Any, Callable, Dict, List, Optional, Tuple, Type, Union
+from typing import Any, Callable, Dict, List, Optional, Union
 
 from bulkhead import _core, _pictures
 from bulkhead._batch_recipe import FRAME_FORMATS, Item, Recipe
-from bulkhead._errors import (
-    BackendLostError,
-    BackendUnavailableError,
-    DeadlineExceededError,
-    Error,
-    InvalidArgumentError,
-    ResourceExhaustedError,
-)
+from bulkhead._errors import Error, InvalidArgumentError
 from bulkhead._host import Host
 from bulkhead._video import VideoDecoder
-
-LOSSES: Tuple[Type[Error], ...] = (
-    BackendLostError,
-    BackendUnavailableError,
-    DeadlineExceededError,
-    ResourceExhaustedError,
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,8 +63,8 @@ def decode_item(
 ) -> Union[Result, Loss]:
     """Decodes the input, writes its output and its record, and returns the record.
 
-    `makers` is HostPlugin.makers. Raises the errors of LOSSES, SandboxUnavailableError,
-    and OSError if the directory takes no output.
+    `makers` is HostPlugin.makers. Raises an error of which _core.is_loss() is true,
+    SandboxUnavailableError, or OSError if the directory takes no output.
     """
     path = recipe.path_of(item)
     batch = recipe.batch()
@@ -114,21 +100,15 @@ def _decode(
         _fail(outcome, error)
     failure = outcome.error
     code, message = ("", "") if failure is None else (failure.code, str(failure))
-    try:
-        return attempt.finish(
-            code,
-            message,
-            outcome.frames,
-            outcome.frame_count,
-            outcome.frame_count_from_header,
-            outcome.damage,
-            outcome.restarts,
-        )
-    except LOSSES as loss:
-        # The engine knows the text of the failure, not how the worker ended.
-        if failure is not None:
-            loss.exit_report = failure.exit_report
-        raise
+    return attempt.finish(
+        code,
+        message,
+        outcome.frames,
+        outcome.frame_count,
+        outcome.frame_count_from_header,
+        outcome.damage,
+        outcome.restarts,
+    )
 
 
 def _fail(outcome: _Outcome, error: Error) -> None:

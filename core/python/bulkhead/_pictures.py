@@ -8,9 +8,8 @@ numpy nor PIL.
 import ctypes
 import math
 import struct
-import zlib
 
-from bulkhead import _arrays
+from bulkhead import _arrays, _core
 
 _LONGEST_SIDE = 800  # Of a single picture, in pixels.
 _LONGEST_SIDE_OF_TILE = 160
@@ -22,7 +21,7 @@ def picture(data):
     """Returns a picture [3, H, W] or [H, W, 3] of bytes or floats as a PNG; None if the
     data is something else or empty."""
     rows = _rows(data, tuple(data.shape), _LONGEST_SIDE)
-    return png(rows) if rows else None
+    return _png(rows) if rows else None
 
 
 def contact_sheet(data):
@@ -59,7 +58,7 @@ def sheet(count, pictures, shape):
         line += [blank] * (columns - len(line))
         rows += [gap.join(parts) for parts in zip(*line)]
         rows += [b"\xff" * len(rows[0])] * _GAP
-    return png(rows[:-_GAP])
+    return _png(rows[:-_GAP])
 
 
 def _flattened(data, shape):
@@ -123,20 +122,6 @@ def _bytes(numbers):
     return bytes(int(255 * min(1.0, max(0.0, number)) + 0.5) for number in numbers.tolist())
 
 
-def png(rows):
+def _png(rows):
     """Returns a PNG. Each row has the bytes red, green, blue of its pixels."""
-
-    def chunk(name, content):
-        check = zlib.crc32(name + content)
-        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", check)
-
-    header = struct.pack(">IIBBBBB", len(rows[0]) // 3, len(rows), 8, 2, 0, 0, 0)
-    pixels = b"".join(b"\0" + row for row in rows)  # Each row has no filter.
-    return b"".join(
-        (
-            b"\x89PNG\r\n\x1a\n",
-            chunk(b"IHDR", header),
-            chunk(b"IDAT", zlib.compress(pixels, 1)),
-            chunk(b"IEND", b""),
-        )
-    )
+    return _core.encode_png(len(rows[0]) // 3, b"".join(rows))

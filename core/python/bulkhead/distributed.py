@@ -36,10 +36,10 @@ except ImportError as _error:
 
 from bulkhead import _core
 from bulkhead._arguments import COUNT, SECONDS, checked
-from bulkhead._batch_decode import LOSSES, Loss, Result, decode_item
+from bulkhead._batch_decode import Loss, Result, decode_item
 from bulkhead._batch_recipe import Item, Recipe, plan
 from bulkhead._batch_report import Report, Summary
-from bulkhead._errors import BackendUnavailableError, InvalidArgumentError
+from bulkhead._errors import BackendUnavailableError, Error, InvalidArgumentError
 from bulkhead._host import Host, default_host
 
 __all__ = ["HostPlugin", "Summary", "decode_files", "device_counts"]
@@ -397,7 +397,7 @@ class _Run:
     def _take(self, future: Any, item: Item, result: Any) -> None:
         if future.status == "error":
             error = result[1]
-            if isinstance(error, LOSSES):
+            if isinstance(error, Error) and _core.is_loss(error.code):
                 result = Loss(error.code, str(error))
             elif isinstance(error, KilledWorker):
                 # Dask gives up a task after several workers that had it have died. Another

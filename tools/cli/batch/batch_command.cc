@@ -215,33 +215,25 @@ void AddBatchCommand(Command& program, Invocation& invocation) {
       "Decode many files into a directory, in shards, resumably", kExamples,
       RunBatch);
   command.AddOption("FILE", &options.decode.files, "The files");
-  command
-      .AddOption("--files-from", &options.files_from,
-                 "Read more files from this list, one on each line; - is "
-                 "stdin")
-      .ValueName("LIST");
+  command.AddOption("--files-from LIST", &options.files_from,
+                    "Read more files from this list, one on each line; - is "
+                    "stdin");
   command.AddFlag("--null", &options.nul_separated,
                   "The names in LIST end with NUL, as find -print0 writes "
                   "them");
+  command.AddOption("--relative-to ROOT", &options.relative_to,
+                    "Keep the directories between ROOT and a file below DIR "
+                    "(default: none are kept)");
   command
-      .AddOption("--relative-to", &options.relative_to,
-                 "Keep the directories between ROOT and a file below DIR "
-                 "(default: none are kept)")
-      .ValueName("ROOT");
-  command
-      .AddOption("-o,--output", &options.directory,
+      .AddOption("-o,--output DIR", &options.directory,
                  "The directory of the outputs; created if it is missing")
-      .ValueName("DIR")
       .Required();
+  command.AddOption("--shard I/N", &options.shard,
+                    "Decode only shard I of N, I from 1 to N");
   command
-      .AddOption("--shard", &options.shard,
-                 "Decode only shard I of N, I from 1 to N")
-      .ValueName("I/N");
-  command
-      .AddOption("--jobs", &options.jobs,
+      .AddOption("--jobs N", &options.jobs,
                  "Decode this many files at once (default: the processors "
                  "that this process may use)")
-      .ValueName("N")
       .Range(1, 1024);
   decode::AddDecodeOptions(command, options.decode);
   command.AddFlag("--json", &options.decode.json,

@@ -103,24 +103,17 @@ Verdict DecodeSound(Subject& subject, const Sound& sound, bool declared) {
 
 // Returns whether the device lists the codec among its capabilities.
 bool Declares(const Subject& subject, const std::string& codec) {
-  for (const DeviceInfo& device : subject.backend().devices) {
-    if (device.name != subject.device()) continue;
-    for (const StreamCapability& stream : device.capabilities.streams) {
-      if (stream.kind == "audio" &&
-          std::find(stream.codecs.begin(), stream.codecs.end(), codec) !=
-              stream.codecs.end()) {
-        return true;
-      }
-    }
-  }
-  return false;
+  return std::ranges::any_of(
+      subject.DeclaredStreams("audio"), [&](const StreamCapability& stream) {
+        return std::ranges::find(stream.codecs, codec) != stream.codecs.end();
+      });
 }
 
 }  // namespace
 
 std::vector<Check> AudioChecks(const Subject& subject) {
   const std::vector<std::string>& kinds = subject.backend().streams;
-  if (std::find(kinds.begin(), kinds.end(), "audio") == kinds.end()) return {};
+  if (std::ranges::find(kinds, "audio") == kinds.end()) return {};
   std::vector<Check> checks;
   for (const Sound& sound : kSounds) {
     const bool declared = Declares(subject, sound.codec);

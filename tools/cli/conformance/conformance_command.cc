@@ -175,26 +175,23 @@ void RunAll(const std::vector<Check>& checks, bool needs_clip, Subject& subject,
 }
 
 bool Conforms(const std::vector<Finding>& findings) {
-  return std::none_of(findings.begin(), findings.end(),
-                      [](const Finding& finding) {
-                        return finding.verdict.kind() == Verdict::Kind::kFailed;
-                      });
+  return std::ranges::none_of(findings, [](const Finding& finding) {
+    return finding.verdict.kind() == Verdict::Kind::kFailed;
+  });
 }
 
 bool HasDecoded(const std::vector<Finding>& findings) {
-  return std::any_of(findings.begin(), findings.end(),
-                     [](const Finding& finding) {
-                       return finding.check.starts_with("decodes ") &&
-                              finding.verdict.passed();
-                     });
+  return std::ranges::any_of(findings, [](const Finding& finding) {
+    return finding.check.starts_with("decodes ") && finding.verdict.passed();
+  });
 }
 
 // Reports each text of --without that is in the name of no check.
 void SayUnused(const std::vector<std::string>& without,
                const std::vector<Finding>& findings) {
   for (const std::string& text : without) {
-    const bool left_out = std::any_of(
-        findings.begin(), findings.end(), [&](const Finding& finding) {
+    const bool left_out =
+        std::ranges::any_of(findings, [&](const Finding& finding) {
           return finding.check.find(text) != std::string::npos;
         });
     if (!left_out) {
@@ -258,8 +255,7 @@ int RunConformance(const GlobalOptions& global, const Options& options) {
   const bool decoded = HasDecoded(findings);
   if (loads && conforms && !decoded) {
     Say("nothing was decoded, so that nothing is known of the backend: see "
-        "what "
-        "was not tried, and why");
+        "what was not tried, and why");
   }
   const int printed =
       options.json ? PrintFacts(FactsOf(subject, findings)) : FinishPrinting();
@@ -274,38 +270,28 @@ void AddConformanceCommand(Command& program, Invocation& invocation) {
       "Test whether a backend keeps to the rules of bulkhead_backend.h",
       kExamples, RunConformance);
   command
-      .AddOption("backend", &options.request.backend,
+      .AddOption("backend BACKEND", &options.request.backend,
                  "The backend, by the name that `bulkhead backends` lists")
-      .ValueName("BACKEND")
       .Required();
+  command.AddOption("--device,-d DEVICE", &options.request.device,
+                    "The device (default: the first of the backend)");
   command
-      .AddOption("--device,-d", &options.request.device,
-                 "The device (default: the first of the backend)")
-      .ValueName("DEVICE");
-  command
-      .AddOption("--codec", &options.codecs,
+      .AddOption("--codec CODEC,...", &options.codecs,
                  "Make clips of these codecs only (default: all)")
-      .ValueName("CODEC,...")
       .SplitAt(',');
+  command.AddOption("--media DIR", &options.request.media,
+                    "Also decode the files of this directory, which are sound");
+  command.AddOption(
+      "--clips DIR", &options.request.clips,
+      "Keep the clips, and what ffmpeg decodes from them, in this "
+      "directory for other runs (default: make them anew)");
   command
-      .AddOption("--media", &options.request.media,
-                 "Also decode the files of this directory, which are sound")
-      .ValueName("DIR");
-  command
-      .AddOption("--clips", &options.request.clips,
-                 "Keep the clips, and what ffmpeg decodes from them, in this "
-                 "directory for other runs (default: make them anew)")
-      .ValueName("DIR");
-  command
-      .AddOption("--without", &options.without,
+      .AddOption("--without TEXT,...", &options.without,
                  "Leave out the checks that have this in their names, such as "
                  "leaks")
-      .ValueName("TEXT,...")
       .SplitAt(',');
-  command
-      .AddOption("--junit", &options.junit,
-                 "Also write the report as the XML of JUnit")
-      .ValueName("FILE");
+  command.AddOption("--junit FILE", &options.junit,
+                    "Also write the report as the XML of JUnit");
   command.AddFlag("--json", &options.json, "Print the report as JSON");
 }
 

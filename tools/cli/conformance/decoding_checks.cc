@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <set>
 #include <utility>
@@ -16,23 +15,8 @@
 namespace bulkhead::cli::conformance {
 namespace {
 
-// Returns the capabilities for video streams that the device declares; none if
-// it declares nothing.
-std::vector<StreamCapability> DeclaredStreams(const Subject& subject) {
-  std::vector<StreamCapability> streams;
-  for (const DeviceInfo& device : subject.backend().devices) {
-    if (device.name != subject.device()) continue;
-    std::copy_if(
-        device.capabilities.streams.begin(), device.capabilities.streams.end(),
-        std::back_inserter(streams),
-        [](const StreamCapability& each) { return each.kind == "video"; });
-  }
-  return streams;
-}
-
 bool HasCodec(const StreamCapability& stream, const std::string& codec) {
-  return std::find(stream.codecs.begin(), stream.codecs.end(), codec) !=
-         stream.codecs.end();
+  return std::ranges::find(stream.codecs, codec) != stream.codecs.end();
 }
 
 // Returns the pixel formats that the device declares for a codec; none if it
@@ -40,7 +24,7 @@ bool HasCodec(const StreamCapability& stream, const std::string& codec) {
 std::set<std::string> DeclaredFormats(const Subject& subject,
                                       const std::string& codec) {
   std::set<std::string> formats;
-  for (const StreamCapability& stream : DeclaredStreams(subject)) {
+  for (const StreamCapability& stream : subject.DeclaredStreams("video")) {
     if (!HasCodec(stream, codec)) continue;
     if (stream.formats.empty()) return {};
     formats.insert(stream.formats.begin(), stream.formats.end());
@@ -158,13 +142,12 @@ Check RefusesCodec(const std::string& codec) {
 // must also declare the pixel format, and must not list certain profiles only.
 bool Declares(const Subject& subject, const std::string& name,
               const std::string& codec) {
-  for (const StreamCapability& stream : DeclaredStreams(subject)) {
+  for (const StreamCapability& stream : subject.DeclaredStreams("video")) {
     if (!HasCodec(stream, codec)) continue;
     if (name == codec) return true;
     const auto& formats = stream.formats;
     if (stream.profiles.empty() &&
-        std::find(formats.begin(), formats.end(), PixelFormatOf(name)) !=
-            formats.end()) {
+        std::ranges::find(formats, PixelFormatOf(name)) != formats.end()) {
       return true;
     }
   }
@@ -173,9 +156,8 @@ bool Declares(const Subject& subject, const std::string& name,
 
 // Returns whether the device has decoded the plain clip of the codec correctly.
 bool IsDecoded(const Subject& subject, const std::string& codec) {
-  return std::any_of(
-      subject.clips().begin(), subject.clips().end(),
-      [&](const ReferenceClip& clip) { return clip.name == codec; });
+  const auto& clips = subject.clips();
+  return std::ranges::find(clips, codec, &ReferenceClip::name) != clips.end();
 }
 
 std::string DescribeLimits(const StreamCapability& stream) {
@@ -195,7 +177,7 @@ Verdict DecodesDeclaredSizes(Subject& subject) {
   constexpr uint32_t kMost = 16'384;
   constexpr uint32_t kWithoutLimit = 2'048;
   std::string untried;
-  for (const StreamCapability& stream : DeclaredStreams(subject)) {
+  for (const StreamCapability& stream : subject.DeclaredStreams("video")) {
     for (const std::string& codec : stream.codecs) {
       for (const bool wide : {true, false}) {
         const uint32_t limit = wide ? stream.max_width : stream.max_height;
@@ -256,7 +238,7 @@ std::vector<Check> DecodingChecks(const Subject& subject,
                                   const std::vector<ClipName>& clips,
                                   const std::vector<std::string>& media) {
   std::set<std::string> declared;
-  for (const StreamCapability& stream : DeclaredStreams(subject)) {
+  for (const StreamCapability& stream : subject.DeclaredStreams("video")) {
     declared.insert(stream.codecs.begin(), stream.codecs.end());
   }
   std::set<std::string> others = declared;
@@ -275,7 +257,9 @@ std::vector<Check> DecodingChecks(const Subject& subject,
         [must_decode](Subject& checked, const ReferenceClip& clip) {
           return Decode(checked, clip, must_decode);
         },
-        [name](Subject& made_for) { return MakeClip(name, made_for.kept()); }));
+        [name = name](Subject& made_for) {
+          return MakeClip(name, made_for.kept());
+        }));
   }
   for (const std::string& path : media) {
     const std::string name = std::filesystem::path(path).filename().string();

@@ -29,15 +29,13 @@ const char* WordOf(Kind kind) {
 }
 
 std::string Joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-  return all.empty() ? "nothing" : all;
+  return words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", "));
 }
 
 int64_t Count(const std::vector<Finding>& findings, Kind kind) {
-  return std::count_if(
-      findings.begin(), findings.end(),
-      [kind](const Finding& each) { return each.verdict.kind() == kind; });
+  return std::ranges::count_if(findings, [kind](const Finding& each) {
+    return each.verdict.kind() == kind;
+  });
 }
 
 // Escapes `text` for an attribute or the content of an XML element. Backends

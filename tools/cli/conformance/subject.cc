@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/status_macros.h"
@@ -53,10 +54,10 @@ Result<std::unique_ptr<Subject>> Subject::Make(
   }
   if (subject->device_.empty()) subject->device_ = devices.front().name;
   const std::string wanted = WithoutIndex(subject->device_);
-  const bool known = std::any_of(devices.begin(), devices.end(),
-                                 [&](const DeviceInfo& device) {
-                                   return WithoutIndex(device.name) == wanted;
-                                 });
+  const bool known =
+      std::ranges::any_of(devices, [&](const DeviceInfo& device) {
+        return WithoutIndex(device.name) == wanted;
+      });
   if (known) return subject;
   std::string names;
   for (const DeviceInfo& device : devices) names += " " + device.name;
@@ -127,9 +128,20 @@ void Subject::SetCounted(const BackendInfo& backend) {
 }
 
 bool Subject::has_device() const {
-  return std::any_of(
-      backend_.devices.begin(), backend_.devices.end(),
-      [this](const DeviceInfo& device) { return device.name == device_; });
+  return std::ranges::find(backend_.devices, device_, &DeviceInfo::name) !=
+         backend_.devices.end();
+}
+
+std::vector<StreamCapability> Subject::DeclaredStreams(
+    const std::string& kind) const {
+  std::vector<StreamCapability> streams;
+  for (const DeviceInfo& device : backend_.devices) {
+    if (device.name != device_) continue;
+    std::ranges::copy_if(
+        device.capabilities.streams, std::back_inserter(streams),
+        [&](const StreamCapability& each) { return each.kind == kind; });
+  }
+  return streams;
 }
 
 }  // namespace bulkhead::cli::conformance

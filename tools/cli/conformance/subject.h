@@ -70,6 +70,9 @@ class Subject {
   void SetCounted(const BackendInfo& backend);
   // Returns whether the device is among those that were counted.
   bool has_device() const;
+  // Returns the capabilities for streams of the kind ("video", "audio") that
+  // the device declares; none if it declares nothing.
+  std::vector<StreamCapability> DeclaredStreams(const std::string& kind) const;
 
   // A temporary directory for the files of checks.
   const std::string& scratch() const { return directory_->path(); }

@@ -164,11 +164,9 @@ void AddDecodeCommand(Command& program, Invocation& invocation) {
   command.AddOption("FILE", &options.files, "The video files; - is stdin")
       .Required();
   AddDecodeOptions(command, options);
-  command
-      .AddOption("-o,--output", &options.output,
-                 "The output; - is stdout (default). Missing directories "
-                 "are created; {name} is the name of the input file")
-      .ValueName("OUT");
+  command.AddOption("-o,--output OUT", &options.output,
+                    "The output; - is stdout (default). Missing directories "
+                    "are created; {name} is the name of the input file");
   command.AddFlag("--json", &options.json,
                   "Print JSON on stdout: the result of each file, with its "
                   "damage and notes");

@@ -32,10 +32,9 @@ std::string OutputFor(const std::string& file, std::string output) {
 // the name must not be read as the place of a number.
 Result<writers::OutputPattern> PatternFor(const std::string& file,
                                           const std::string& output) {
-  Result<writers::OutputPattern> pattern =
-      writers::OutputPattern::Parse(output);
-  if (!pattern) return pattern.error();
-  pattern->Rewrite(
+  ASSIGN_OR_RETURN(writers::OutputPattern pattern,
+                   writers::OutputPattern::Parse(output));
+  pattern.Rewrite(
       [&](const std::string& part) { return OutputFor(file, part); });
   return pattern;
 }

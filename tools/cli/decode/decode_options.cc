@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/crashes/option_names.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/decode/output_words.h"
 
@@ -14,37 +15,32 @@ namespace {
 void AddAudioOptions(Command& command, DecodeOptions& options) {
   command.AddFlag("--audio", &options.audio,
                   "Decode the (first) audio stream instead");
-  command
-      .AddOption("--sample-rate", &options.sample_rate,
-                 "Resample audio to this rate")
-      .ValueName("HZ");
-  command.AddOption("--channels", &options.channels, "Mix audio to N channels")
-      .ValueName("N");
+  command.AddOption("--sample-rate HZ", &options.sample_rate,
+                    "Resample audio to this rate");
+  command.AddOption("--channels N", &options.channels,
+                    "Mix audio to N channels");
 }
 
 void AddTimeOptions(Command& command, DecodeOptions& options) {
-  for (const auto& [name, value, type, text] :
-       {std::tuple{"--times", &options.times, "T1:T2",
+  for (const auto& [name, value, text] :
+       {std::tuple{"--times T1:T2", &options.times,
                    "Only the frames or samples of these seconds"},
-        std::tuple{"--fps", &options.fps, "N",
+        std::tuple{"--fps N", &options.fps,
                    "Repeat or drop frames to meet this rate: 25, 29.97 or "
                    "30000/1001"}}) {
-    command.AddOption(name, value, text)
-        .ValueName(type)
-        .Excludes("--frames")
-        .Excludes("--at");
+    command.AddOption(name, value, text).Excludes("--frames").Excludes("--at");
   }
 }
 
 // Adds an option that appends a transform. All transforms go into one list, so
 // that they keep the order in which the user typed them.
 template <typename Parsed>
-Option AddTransformOption(Command& command, const std::string& name,
-                          DecodeOptions& options,
-                          Result<Parsed> (*parse)(std::string_view),
-                          const std::string& text) {
-  return command.AddAction(
-      name,
+void AddTransformOption(Command& command, const std::string& name,
+                        const std::string& value, DecodeOptions& options,
+                        Result<Parsed> (*parse)(std::string_view),
+                        const std::string& text) {
+  command.AddAction(
+      name + " " + value,
       [&options, name, parse](const std::string& word) {
         const Result<Parsed> transform = parse(word);
         if (!transform) return transform.error();
@@ -56,24 +52,20 @@ Option AddTransformOption(Command& command, const std::string& name,
 }
 
 void AddPictureOptions(Command& command, DecodeOptions& options) {
-  AddTransformOption(command, "--resize", options, ParseResize,
-                     "Resize each frame, antialiased")
-      .ValueName("WxH[:FILTER]");
-  AddTransformOption(command, "--crop", options, ParseCrop,
-                     "Cut out the centre, or the part that begins at X,Y")
-      .ValueName("WxH[+X+Y]");
+  AddTransformOption(command, "--resize", "WxH[:FILTER]", options, ParseResize,
+                     "Resize each frame, antialiased");
+  AddTransformOption(command, "--crop", "WxH[+X+Y]", options, ParseCrop,
+                     "Cut out the centre, or the part that begins at X,Y");
   command
-      .AddOption("--dtype", &options.dtype,
+      .AddOption("--dtype uint8|float32|auto", &options.dtype,
                  "Bytes (uint8, default); floats from 0 to 1, converted with "
                  "16 bits (float32); floats only for streams of more than 8 "
                  "bits (auto)")
-      .ValueName("uint8|float32|auto")
       .OneOf({"uint8", "float32", "auto"});
   command
-      .AddOption("--pixel-format", &options.pixel_format,
+      .AddOption("--pixel-format native|rgb24", &options.pixel_format,
                  "Upright RGB (rgb24, default), or the planes as the decoder "
                  "makes them (native, default of y4m)")
-      .ValueName("native|rgb24")
       .OneOf({"native", "rgb24"});
   command.AddFlag(
       "--no-autoscale", [&options] { options.video.autoscale = false; },
@@ -84,20 +76,14 @@ void AddPictureOptions(Command& command, DecodeOptions& options) {
 }  // namespace
 
 void AddDecodeOptions(Command& command, DecodeOptions& options) {
-  command
-      .AddOption("--device", &options.video.device,
-                 "Device to decode on, as `bulkhead backends` lists them "
-                 "(default cpu)")
-      .ValueName("D");
-  command
-      .AddOption("--on-failure", &options.video.on_failure,
-                 "Device on which the stream goes on, at the same frame, if "
-                 "the backend of --device fails for good (default: none)")
-      .ValueName("D");
-  command
-      .AddOption("--stream", &options.video.stream_index,
-                 "Index of the stream (default: the first of its kind)")
-      .ValueName("N");
+  command.AddOption("--device D", &options.video.device,
+                    "Device to decode on, as `bulkhead backends` lists them "
+                    "(default cpu)");
+  command.AddOption("--on-failure D", &options.video.on_failure,
+                    "Device on which the stream goes on, at the same frame, if "
+                    "the backend of --device fails for good (default: none)");
+  command.AddOption("--stream N", &options.video.stream_index,
+                    "Index of the stream (default: the first of its kind)");
   command
       .AddFlag(
           "--best-stream",
@@ -106,41 +92,31 @@ void AddDecodeOptions(Command& command, DecodeOptions& options) {
           "default track, the largest picture, the highest bit rate")
       .Excludes("--stream");
   command
-      .AddOption("--threads", &options.video.threads,
+      .AddOption("--threads N", &options.video.threads,
                  "Threads of the decoder; with 0 the decoder chooses "
                  "(default 1)")
-      .ValueName("N")
       .Range(0, 64);
   command
-      .AddOption("--option", &options.backend_options,
+      .AddOption("--option KEY=VALUE", &options.backend_options,
                  "Pass this to the backend; may be repeated. Bulkhead's own "
                  "take the options of FFmpeg's decoders")
-      .ValueName("KEY=VALUE")
       .OneValueEach();
+  command.AddChoice(
+      "--on-corrupt HOW", &options.video.on_corrupt, crashes::kOnCorruptNames,
+      "At damaged frames: error (default), skip, nearest or show");
+  command.AddOption("--frames A:B:S", &options.frames,
+                    "Only these frames, as a slice A:B:S");
   command
-      .AddChoice<OnCorrupt>(
-          "--on-corrupt", &options.video.on_corrupt,
-          {{"error", OnCorrupt::kError},
-           {"skip", OnCorrupt::kSkip},
-           {"nearest", OnCorrupt::kNearest},
-           {"show", OnCorrupt::kShow}},
-          "At damaged frames: error (default), skip, nearest or show")
-      .ValueName("HOW");
-  command
-      .AddOption("--frames", &options.frames,
-                 "Only these frames, as a slice A:B:S")
-      .ValueName("A:B:S");
-  command
-      .AddOption("--at", &options.at,
+      .AddOption("--at I,J,...", &options.at,
                  "Only these frames, in this order; negatives count from "
                  "the end")
-      .ValueName("I,J,...")
       .Excludes("--frames");
   AddTimeOptions(command, options);
   AddPictureOptions(command, options);
   AddAudioOptions(command, options);
-  command.AddOption("--format", &options.format, "The output format; see below")
-      .ValueName("FORMAT")
+  command
+      .AddOption("--format FORMAT", &options.format,
+                 "The output format; see below")
       .OneOf({"png", "rawvideo", "y4m", "framemd5", "null", "wav", "f32le"});
 }
 

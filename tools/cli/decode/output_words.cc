@@ -3,22 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "core/crashes/option_names.h"
+
 namespace bulkhead::cli::decode {
 namespace {
 
-using Filter = Resize::Filter;
-constexpr std::array<std::pair<std::string_view, Filter>, 5> kFilters = {{
-    {"bilinear", Filter::kBilinear},
-    {"nearest", Filter::kNearest},
-    {"bicubic", Filter::kBicubic},
-    {"area", Filter::kArea},
-    {"lanczos", Filter::kLanczos},
-}};
 // The denominator of the ratio for a rate with a decimal point: 29.97 is
 // 29970/1000.
 constexpr int32_t kThousandths = 1000;
@@ -79,7 +72,7 @@ Result<Resize> ParseResize(std::string_view text) {
   if (!size) return bad;
   Resize resize{.height = size->height, .width = size->width};
   if (!filter) return resize;
-  for (const auto& [name, value] : kFilters) {
+  for (const auto& [value, name] : crashes::kFilterNames) {
     if (*filter != name) continue;
     resize.filter = value;
     return resize;

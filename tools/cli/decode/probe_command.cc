@@ -107,19 +107,6 @@ void PrintFile(const std::string& file, const ContainerMetadata& container) {
   for (const StreamMetadata& stream : container.streams) PrintStream(stream);
 }
 
-// Prints the JSON object of a file that failed, if `json`. With --json there is
-// one object on stdout for each file.
-void PrintFailure(const std::string& file, const Status& failure, bool json) {
-  if (!json) return;
-  (void)PrintFacts(
-      nlohmann::ordered_json{{"file", file}, {"error", FactsOf(failure)}});
-}
-
-int FailFile(const std::string& file, const Status& failure, bool json) {
-  PrintFailure(file, failure, json);
-  return Fail(failure);
-}
-
 int ProbeFile(Host& host, const std::string& file,
               const ProbeCommandOptions& options) {
   Result<Source> source = OpenInput(file);
@@ -139,7 +126,7 @@ int RunProbe(const GlobalOptions& global, const ProbeCommandOptions& options) {
   Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
   if (!host) {
     for (const std::string& file : options.files) {
-      PrintFailure(file, host.error(), options.json);
+      if (options.json) PrintFailure(file, host.error());
     }
     return Fail(host.error());
   }
@@ -158,11 +145,9 @@ void AddProbeCommand(Command& program, Invocation& invocation) {
       kExamples, RunProbe);
   command.AddOption("FILE", &options.files, "Media files; - is stdin")
       .Required();
-  command
-      .AddOption("--device", &options.probe.device,
-                 "Read the file in the sandbox of this device's backend "
-                 "(default cpu)")
-      .ValueName("D");
+  command.AddOption("--device D", &options.probe.device,
+                    "Read the file in the sandbox of this device's backend "
+                    "(default cpu)");
   command.AddFlag("--count", &options.probe.scan,
                   "Read every packet: count the frames, find begin and end");
   command.AddFlag("--json", &options.json, "Print JSON on stdout");

@@ -13,6 +13,7 @@
 #include "core/application/writers/contact_sheet.h"
 #include "core/application/writers/picture.h"
 #include "core/application/writers/png_writer.h"
+#include "core/base/status_macros.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/decode/input.h"
 #include "tools/cli/subcommands.h"
@@ -65,17 +66,14 @@ Result<Frame> FrameIn(VideoDecoder& video,
     return video.FramePlayedAt(played->begin +
                                part * (played->end - played->begin));
   }
-  const Result<uint64_t> count = video.FrameCount();
-  if (!count) return count.error();
-  return video.FrameAt(
-      static_cast<int64_t>(part * static_cast<double>(*count)));
+  ASSIGN_OR_RETURN(const uint64_t count, video.FrameCount());
+  return video.FrameAt(static_cast<int64_t>(part * static_cast<double>(count)));
 }
 
 // Draws the sheet and writes it to the output. The cells divide the duration
 // or, if timestamps are missing or not unique, the number of frames.
 Status Draw(VideoDecoder& video, const SheetOptions& options) {
-  const Result<Frame> first = video.FrameAt(0);
-  if (!first) return first.error();
+  ASSIGN_OR_RETURN(const Frame first, video.FrameAt(0));
   std::optional<SecondsRange> times;
   if (Result<SecondsRange> played = video.PlayedRange()) {
     times = *played;
@@ -85,7 +83,7 @@ Status Draw(VideoDecoder& video, const SheetOptions& options) {
   }
   const uint32_t cells = options.columns * options.rows;
   const uint64_t drawn = uint64_t{cells} * options.width * options.width *
-                         first->height() / first->width();
+                         first.height() / first.width();
   if (drawn > kMostPixels) {
     return Status(Code::kInvalidArgument,
                   fmt::format("a sheet of {} million pixels is too large; ask "
@@ -93,13 +91,13 @@ Status Draw(VideoDecoder& video, const SheetOptions& options) {
                               drawn / 1'000'000));
   }
   writers::ContactSheet sheet(cells, options.columns, options.width,
-                              first->width(), first->height());
+                              first.width(), first.height());
   for (uint32_t cell = 0; cell < cells; ++cell) {
-    const Result<Frame> frame = FrameIn(video, times, (cell + 0.5) / cells);
-    if (!frame) return frame.error();
-    sheet.Place(cell, writers::PictureOf(*frame), kBorder);
-    sheet.Caption(cell, times ? TimeText(frame->pts_seconds())
-                              : std::to_string(frame->index()));
+    ASSIGN_OR_RETURN(const Frame frame,
+                     FrameIn(video, times, (cell + 0.5) / cells));
+    sheet.Place(cell, writers::PictureOf(frame), kBorder);
+    sheet.Caption(cell, times ? TimeText(frame.pts_seconds())
+                              : std::to_string(frame.index()));
   }
   return writers::WritePngFile(sheet.picture(), options.output);
 }
@@ -133,25 +131,17 @@ void AddSheetCommand(Command& program, Invocation& invocation) {
   options.video.on_corrupt = OnCorrupt::kNearest;
   command.AddOption("FILE", &options.file, "The video file; - is stdin")
       .Required();
-  command.AddOption("-o,--output", &options.output, "The PNG file to write")
-      .ValueName("PNG")
+  command.AddOption("-o,--output PNG", &options.output, "The PNG file to write")
       .Required();
-  command
-      .AddOption("--device", &options.video.device,
-                 "Device to decode on (default cpu)")
-      .ValueName("D");
-  command
-      .AddOption("--stream", &options.video.stream_index,
-                 "Index of the stream (default: the first video stream)")
-      .ValueName("N");
+  command.AddOption("--device D", &options.video.device,
+                    "Device to decode on (default cpu)");
+  command.AddOption("--stream N", &options.video.stream_index,
+                    "Index of the stream (default: the first video stream)");
   for (const auto& [name, value, most, text] :
-       {std::tuple{"--columns", &options.columns, 100, "Cells in a row"},
-        std::tuple{"--rows", &options.rows, 100, "Rows of cells"},
-        std::tuple{"--width", &options.width, 4096, "Pixels of a cell"}}) {
-    command.AddOption(name, value, text)
-        .ValueName("N")
-        .ShowDefault()
-        .Range(1, most);
+       {std::tuple{"--columns N", &options.columns, 100, "Cells in a row"},
+        std::tuple{"--rows N", &options.rows, 100, "Rows of cells"},
+        std::tuple{"--width N", &options.width, 4096, "Pixels of a cell"}}) {
+    command.AddOption(name, value, text).ShowDefault().Range(1, most);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/application/writers/contact_sheet.h"
 #include "core/application/writers/png_writer.h"
+#include "core/base/status_macros.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/demo/disturbed_run.h"
 #include "tools/cli/demo/sample_clip.h"
@@ -65,10 +66,9 @@ Result<std::vector<std::string>> ShowDevice(Host& host, const std::string& clip,
                                             writers::ContactSheet& sheet,
                                             uint32_t first_cell,
                                             bool& all_equal) {
-  Result<RunResult> undisturbed =
-      DecodeDisturbed(host, clip, device, {}, [](const Frame&, bool) {});
-  if (!undisturbed) return undisturbed.error();
-
+  ASSIGN_OR_RETURN(
+      const RunResult undisturbed,
+      DecodeDisturbed(host, clip, device, {}, [](const Frame&, bool) {}));
   uint64_t frames = 0;
   const uint32_t interval = sample.frames / kCellsPerDevice;
   // Kills the worker after a third of the frames, and both the zygote and the
@@ -89,15 +89,15 @@ Result<std::vector<std::string>> ShowDevice(Host& host, const std::string& clip,
   for (const Incident& incident : disturbed->incidents) {
     SayIncident(device, incident);
   }
-  const size_t equal = CountEqual(disturbed->hashes, undisturbed->hashes);
-  const bool complete = undisturbed->hashes.size() == sample.frames &&
+  const size_t equal = CountEqual(disturbed->hashes, undisturbed.hashes);
+  const bool complete = undisturbed.hashes.size() == sample.frames &&
                         disturbed->hashes.size() == sample.frames &&
                         disturbed->incidents.size() == 2;
   Say(fmt::format("{}: {} of {} frames have the hash of the undisturbed run{}",
-                  device, equal, undisturbed->hashes.size(),
+                  device, equal, undisturbed.hashes.size(),
                   complete ? "" : "; THE RUNS ARE NOT COMPLETE"));
-  all_equal = all_equal && complete && equal == undisturbed->hashes.size();
-  return undisturbed->hashes;
+  all_equal = all_equal && complete && equal == undisturbed.hashes.size();
+  return undisturbed.hashes;
 }
 
 int RunDemo(const GlobalOptions& global, const DemoOptions& options) {
@@ -151,10 +151,8 @@ void AddDemoCommand(Command& program, Invocation& invocation) {
       program, invocation, "demo",
       "Kill decoders in mid-stream and compare every frame", kExamples,
       RunDemo);
-  command
-      .AddOption("--output,-o", &options.output,
-                 "The contact sheet (default bulkhead-demo.png)")
-      .ValueName("PNG");
+  command.AddOption("--output,-o PNG", &options.output,
+                    "The contact sheet (default bulkhead-demo.png)");
 }
 
 }  // namespace bulkhead::cli::demo

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "core/application/writers/md5.h"
+#include "core/base/status_macros.h"
 
 namespace bulkhead::cli::demo {
 namespace {
@@ -17,9 +18,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 Result<int> ZygoteOf(Host& host, const std::string& backend) {
-  Result<BackendReport> report = host.Backends();
-  if (!report) return report.error();
-  for (const BackendInfo& info : report->backends) {
+  ASSIGN_OR_RETURN(const BackendReport report, host.Backends());
+  for (const BackendInfo& info : report.backends) {
     if (info.name == backend && info.zygote_pid > 0) return info.zygote_pid;
   }
   return Status(Code::kInternal,
@@ -46,17 +46,14 @@ class Disturber {
     incident.frame = disturbance.frame;
     incident.worker_pid = video_.worker_pid();
     if (disturbance.zygote) {
-      Result<int> zygote = ZygoteOf(host_, video_.metadata().backend);
-      if (!zygote) return zygote.error();
-      incident.zygote_pid = *zygote;
+      ASSIGN_OR_RETURN(incident.zygote_pid,
+                       ZygoteOf(host_, video_.metadata().backend));
     }
     restarts_before_ = video_.recovery().restarts;
     if (incident.zygote_pid != 0) {
-      Status status = Kill(incident.zygote_pid, "zygote");
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(Kill(incident.zygote_pid, "zygote"));
     }
-    Status status = Kill(incident.worker_pid, "session worker");
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(Kill(incident.worker_pid, "session worker"));
     pending_ = incident;
     return Status();
   }
@@ -96,24 +93,22 @@ Result<RunResult> DecodeDisturbed(
     const std::function<void(const Frame&, bool recovered)>& see) {
   VideoOptions options;
   options.device = device;
-  Result<VideoDecoder> video = host.OpenVideo(path, options);
-  if (!video) return video.error();
+  ASSIGN_OR_RETURN(VideoDecoder video, host.OpenVideo(path, options));
   RunResult result;
-  Disturber disturber(host, *video);
+  Disturber disturber(host, video);
   auto next = disturbances.begin();
   while (true) {
     const uint64_t done = result.hashes.size();
     if (next != disturbances.end() && next->frame == done) {
-      if (Status status = disturber.Disturb(*next); !status.ok()) return status;
+      RETURN_IF_ERROR(disturber.Disturb(*next));
       ++next;
     }
     const Clock::time_point asked = Clock::now();
-    Result<std::optional<Frame>> frame = video->Next();
-    if (!frame) return frame.error();
-    if (!*frame) break;
+    ASSIGN_OR_RETURN(const std::optional<Frame> frame, video.Next());
+    if (!frame) break;
     const bool recovered = disturber.Observe(done, Clock::now() - asked);
-    result.hashes.push_back(writers::Md5(writers::PictureOf(**frame)));
-    see(**frame, recovered);
+    result.hashes.push_back(writers::Md5(writers::PictureOf(*frame)));
+    see(*frame, recovered);
   }
   result.incidents = disturber.incidents;
   return result;

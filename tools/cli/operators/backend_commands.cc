@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/status_macros.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
@@ -72,12 +73,11 @@ struct Found {
 // --all, several applications are an error.
 Result<Found> HostsFor(const Asked& asked) {
   if (asked.host) return Found{.hosts = {{*asked.host, ""}}};
-  const Result<RunningHosts> running =
-      FindRunningHosts(std::chrono::milliseconds(0));
-  if (!running) return running.error();
-  for (const SilentHost& silent : running->silent) Say(silent.reason);
-  Found found{.hosts = {}, .complete = running->silent.empty()};
-  for (const RunningHost& host : running->hosts) {
+  ASSIGN_OR_RETURN(const RunningHosts running,
+                   FindRunningHosts(std::chrono::milliseconds(0)));
+  for (const SilentHost& silent : running.silent) Say(silent.reason);
+  Found found{.hosts = {}, .complete = running.silent.empty()};
+  for (const RunningHost& host : running.hosts) {
     found.hosts[host.pid] = host.command;
   }
   if (found.hosts.size() < 2 || asked.all) return found;
@@ -97,17 +97,15 @@ Result<Found> HostsFor(const Asked& asked) {
 Status ChangeStateDirectory(const GlobalOptions& global,
                             const CommandKind& kind,
                             const std::string& backend) {
-  if (const Status kept = CheckStateDirectory(); !kept.ok()) return kept;
-  const Result<std::unique_ptr<Host>> host =
-      Host::Create(HostOptionsFrom(global));
-  if (!host) return host.error();
+  RETURN_IF_ERROR(CheckStateDirectory());
+  ASSIGN_OR_RETURN(const auto host, Host::Create(HostOptionsFrom(global)));
   switch (kind.command) {
     case BackendCommand::kDisable:
-      return (*host)->Disable(backend);
+      return host->Disable(backend);
     case BackendCommand::kEnable:
-      return (*host)->Enable(backend);
+      return host->Enable(backend);
     default:
-      return (*host)->Restart(backend);
+      return host->Restart(backend);
   }
 }
 
@@ -260,8 +258,8 @@ void AddBackendCommands(Command& program, Invocation& invocation) {
         });
     command.AddOption("BACKEND", &asked.backend, "The name of the backend")
         .Required();
-    command.AddOption("--host", &asked.host, "Act on this application only")
-        .ValueName("PID");
+    command.AddOption("--host PID", &asked.host,
+                      "Act on this application only");
     command
         .AddFlag("--all", &asked.all, "Act on every application of this user")
         .Excludes("--host");

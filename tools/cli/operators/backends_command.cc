@@ -130,9 +130,7 @@ void PrintBackends(const BackendReport& report) {
                         backend.session_pids.size()));
     }
   }
-  for (const Diagnostic& diagnostic : report.diagnostics) {
-    Say(ToString(diagnostic));
-  }
+  Say(report.diagnostics);
 }
 
 void AddBackendsCommand(Command& program, Invocation& invocation) {

@@ -57,9 +57,7 @@ void PrintList(const CrashList& list) {
     Print(fmt::format("{} crashes are recorded, {} were not",
                       list.crashes.size(), unrecorded));
   }
-  for (const Diagnostic& diagnostic : list.diagnostics) {
-    Say(ToString(diagnostic));
-  }
+  Say(list.diagnostics);
 }
 
 int RunList(const CrashesOptions& options) {

@@ -56,9 +56,7 @@ int RunEntryPoints(const GlobalOptions& global,
                         entry_point.line));
     }
   }
-  for (const Diagnostic& diagnostic : report.diagnostics) {
-    Say(ToString(diagnostic));
-  }
+  Say(report.diagnostics);
   return FinishPrinting();
 }
 
@@ -69,13 +67,11 @@ void AddEntryPointsCommand(Command& program, Invocation& invocation) {
       program, invocation, "entry-points",
       "List the entry points of installed packages", kExamples, RunEntryPoints);
   command
-      .AddOption("--path", &options.path,
+      .AddOption("--path DIR", &options.path,
                  "Search this directory instead; may be repeated, the first "
                  "match wins")
-      .ValueName("DIR")
       .OneValueEach();
-  command.AddOption("--group", &options.group, "Only this group")
-      .ValueName("GROUP");
+  command.AddOption("--group GROUP", &options.group, "Only this group");
   command.AddFlag("--json", &options.json, "Print JSON on stdout");
 }
 

@@ -107,8 +107,8 @@ void AddEventsCommand(Command& program, Invocation& invocation) {
   const auto [command, options] = AddSubcommand<EventsOptions>(
       program, invocation, "events",
       "List what happened to backends and sessions", kExamples, RunEvents);
-  command.AddOption("--host", &options.host, "Only events of this application")
-      .ValueName("PID");
+  command.AddOption("--host PID", &options.host,
+                    "Only events of this application");
   command.AddFlag("--follow", &options.follow,
                   "Print new events as they happen");
   command.AddFlag("--json", &options.json,

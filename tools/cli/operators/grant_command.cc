@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "core/base/digest.h"
+#include "core/base/status_macros.h"
 #include "ipc/unique_fd.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/operators/grant_options.h"
@@ -50,12 +51,10 @@ struct GrantOptions {
 
 Result<BackendInfo> FindBackend(const GlobalOptions& global,
                                 const std::string& name) {
-  Result<std::unique_ptr<Host>> host = Host::Create(HostOptionsFrom(global));
-  if (!host) return host.error();
-  Result<BackendReport> report = (*host)->Backends();
-  if (!report) return report.error();
+  ASSIGN_OR_RETURN(const auto host, Host::Create(HostOptionsFrom(global)));
+  ASSIGN_OR_RETURN(BackendReport report, host->Backends());
   std::string known;
-  for (BackendInfo& backend : report->backends) {
+  for (BackendInfo& backend : report.backends) {
     if (backend.name == name) return std::move(backend);
     known += (known.empty() ? "" : ", ") + backend.name;
   }

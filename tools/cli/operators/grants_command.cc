@@ -81,9 +81,7 @@ void PrintListing(const Listing& listing) {
     }
     if (!any) Print("  grants nothing");
   }
-  for (const Diagnostic& diagnostic : listing.diagnostics) {
-    Say(ToString(diagnostic));
-  }
+  Say(listing.diagnostics);
 }
 
 int RunGrants(const GlobalOptions&, bool json) {

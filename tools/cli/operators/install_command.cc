@@ -126,14 +126,11 @@ void AddInstallCommand(Command& program, Invocation& invocation) {
       "Install a backend from a wheel or an unpacked distribution", kExamples,
       RunInstall);
   command
-      .AddOption("SOURCE", &options.source,
+      .AddOption("SOURCE WHEEL|DIR", &options.source,
                  "A .whl file, or a folder with a NAME-VERSION.dist-info")
-      .ValueName("WHEEL|DIR")
       .Required();
-  command
-      .AddOption("--into", &options.into,
-                 "The plugin directory; created if it does not exist")
-      .ValueName("DIR");
+  command.AddOption("--into DIR", &options.into,
+                    "The plugin directory; created if it does not exist");
   command.AddFlag("--json", &options.json, "Print JSON on stdout");
 }
 

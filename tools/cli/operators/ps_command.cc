@@ -313,8 +313,7 @@ void AddPsCommand(Command& program, Invocation& invocation) {
       program, invocation, "ps",
       "List the running applications, their backends and sessions", kExamples,
       RunPs);
-  command.AddOption("--host", &options.host, "Only this application")
-      .ValueName("PID");
+  command.AddOption("--host PID", &options.host, "Only this application");
   command.AddFlag("--watch", &options.watch,
                   "List them every second, until ^C");
   command.AddFlag("--json", &options.json,

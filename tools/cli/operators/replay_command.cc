@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/record_hash.h"
+#include "core/base/status_macros.h"
 #include "tools/cli/command_line.h"
 #include "tools/cli/subcommands.h"
 #include "tools/cli/terminal.h"
@@ -116,9 +117,8 @@ void WarnOfChanges(const Crash& crash, const BackendInfo& found) {
 }
 
 Result<BackendInfo> Find(Host& host, const Crash::Backend& wanted) {
-  Result<BackendReport> report = host.Backends();
-  if (!report) return report.error();
-  for (BackendInfo& backend : report->backends) {
+  ASSIGN_OR_RETURN(BackendReport report, host.Backends());
+  for (BackendInfo& backend : report.backends) {
     if (backend.name == wanted.name) return std::move(backend);
   }
   return Status(Code::kNotFound,

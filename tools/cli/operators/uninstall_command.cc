@@ -55,9 +55,7 @@ int RunUninstall(const GlobalOptions& global, const UninstallOptions& options) {
   if (global.quiet) return 0;
   Print(fmt::format("removed {} {} from {}", done->name, done->version,
                     done->directory));
-  for (const Diagnostic& diagnostic : done->diagnostics) {
-    Say(ToString(diagnostic));
-  }
+  Say(done->diagnostics);
   return FinishPrinting();
 }
 
@@ -69,10 +67,8 @@ void AddUninstallCommand(Command& program, Invocation& invocation) {
       kExamples, RunUninstall);
   command.AddOption("NAME", &options.name, "The name of the distribution")
       .Required();
-  command
-      .AddOption("--from", &options.from,
-                 "The plugin directory that contains it")
-      .ValueName("DIR");
+  command.AddOption("--from DIR", &options.from,
+                    "The plugin directory that contains it");
   command.AddFlag("--json", &options.json, "Print JSON on stdout");
 }
 

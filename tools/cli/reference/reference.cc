@@ -10,11 +10,11 @@
 namespace bulkhead::cli::reference {
 namespace {
 
-// CLI11 returns the placeholder of an option together with descriptions of its
-// checks: "HOW:{error,skip}:{error->0,skip->1}" or "N:INT in [0 - 64]". kChecks
-// matches all after the placeholder, kChoices the list of choices.
+// CLI11 returns the placeholder of an option together with a description of its
+// check: "HOW:{error,skip}" or "N:INT in [0 - 64]". kChecks matches all after
+// the placeholder, kChoices the list of choices.
 const std::regex kChecks(R"(:(\{|[A-Z]+ in \[).*$)");
-const std::regex kChoices(R"(:\{([^}>]*)\})");
+const std::regex kChoices(R"(:\{([^}]*)\})");
 
 std::vector<std::string> ChoicesOf(const std::string& type) {
   std::smatch match;

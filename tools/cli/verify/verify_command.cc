@@ -103,14 +103,6 @@ Result<VideoDecoder> OpenOn(Host& host, const std::string& file,
                                .output_dtype = OutputDtype::kAuto});
 }
 
-int FailFile(const std::string& file, const Status& failure, bool json) {
-  if (json) {
-    (void)PrintFacts(nlohmann::ordered_json{
-        {"file", file}, {"error", bulkhead::cli::FactsOf(failure)}});
-  }
-  return Fail(failure);
-}
-
 // Compares the two devices on one file, and prints the result. Returns the exit
 // status.
 int VerifyFile(Host& host, const std::string& file, const GlobalOptions& global,
@@ -164,20 +156,15 @@ void AddVerifyCommand(Command& program, Invocation& invocation) {
   const auto [command, options] = AddSubcommand<Options>(
       program, invocation, "verify",
       "Compare the pictures that two devices decode", kExamples, RunVerify);
-  command.AddOption("files", &options.files, "The files")
-      .ValueName("FILE")
-      .Required();
-  command.AddOption("--device,-d", &options.device, "The device to verify")
-      .ValueName("DEVICE")
-      .Required();
+  command.AddOption("files FILE", &options.files, "The files").Required();
   command
-      .AddOption("--against", &options.against,
-                 "The device to compare with (default cpu)")
-      .ValueName("DEVICE");
-  command
-      .AddOption("--threads", &options.threads,
-                 "The threads of each decoder; 0 lets it choose (default 1)")
-      .ValueName("N");
+      .AddOption("--device,-d DEVICE", &options.device, "The device to verify")
+      .Required();
+  command.AddOption("--against DEVICE", &options.against,
+                    "The device to compare with (default cpu)");
+  command.AddOption(
+      "--threads N", &options.threads,
+      "The threads of each decoder; 0 lets it choose (default 1)");
   command.AddFlag("--json", &options.json, "Print JSON");
 }
 

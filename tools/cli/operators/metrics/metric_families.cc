@@ -25,26 +25,16 @@ constexpr const char* kStates[] = {"discovered", "starting",    "ready",
 const std::vector<std::string> kNoLabels;
 constexpr const char* kTiers[] = {"full", "reduced", "unused"};
 
-ClientMetric CounterOf(Labels labels, double value) {
-  ClientMetric metric;
-  metric.label = std::move(labels);
-  metric.counter.value = value;
-  return metric;
-}
-
-ClientMetric GaugeOf(Labels labels, double value) {
-  ClientMetric metric;
-  metric.label = std::move(labels);
-  metric.gauge.value = value;
-  return metric;
+ClientMetric& AddSeries(Labels labels, MetricFamily& family) {
+  ClientMetric& series = family.metric.emplace_back();
+  series.label = std::move(labels);
+  return series;
 }
 
 // Prometheus wants cumulative counts, where DurationCounts has one count for
 // each interval between two bounds.
-ClientMetric HistogramOf(Labels labels, const DurationCounts& counts) {
-  ClientMetric metric;
-  metric.label = std::move(labels);
-  auto& out = metric.histogram;
+ClientMetric::Histogram HistogramOf(const DurationCounts& counts) {
+  ClientMetric::Histogram out;
   for (size_t i = 0; i < counts.counts.size(); ++i) {
     out.sample_count += counts.counts[i];
     out.bucket.push_back(
@@ -54,7 +44,7 @@ ClientMetric HistogramOf(Labels labels, const DurationCounts& counts) {
                             : std::numeric_limits<double>::infinity()});
   }
   out.sample_sum = Seconds(counts.sum).count();
-  return metric;
+  return out;
 }
 
 // Builds the metric families, in the order in which they are exported.
@@ -67,7 +57,7 @@ class Families {
              const std::function<double(const MetricCounts&)>& value) {
     MetricFamily& family = Add(name, help, MetricType::Counter);
     for (const auto& [labels, counts] : totals_.all()) {
-      family.metric.push_back(CounterOf(LabelsOf(labels), value(counts)));
+      AddSeries(LabelsOf(labels), family).counter.value = value(counts);
     }
   }
   void Count(const std::string& name, const std::string& help,
@@ -87,8 +77,8 @@ class Families {
         const auto end = static_cast<WorkerEnd>(i);
         Labels with = LabelsOf(labels);
         with.push_back({"cause", WorkerEndName(end)});
-        family.metric.push_back(
-            CounterOf(with, static_cast<double>(counts.backend.ends(end))));
+        AddSeries(with, family).counter.value =
+            static_cast<double>(counts.backend.ends(end));
       }
     }
   }
@@ -99,8 +89,8 @@ class Families {
             "stream had another one. Seeking to its place comes after that.",
             MetricType::Histogram);
     for (const auto& [labels, counts] : totals_.all()) {
-      family.metric.push_back(
-          HistogramOf(LabelsOf(labels), counts.backend.recoveries));
+      AddSeries(LabelsOf(labels), family).histogram =
+          HistogramOf(counts.backend.recoveries);
     }
   }
   void CountShadowedFrames() {
@@ -117,7 +107,7 @@ class Families {
       for (const auto& [result, frames] : results) {
         Labels with = LabelsOf(labels);
         with.push_back({"result", result});
-        family.metric.push_back(CounterOf(with, static_cast<double>(frames)));
+        AddSeries(with, family).counter.value = static_cast<double>(frames);
       }
     }
   }
@@ -140,7 +130,7 @@ class Families {
       for (size_t i = 0; i < names.size(); ++i) {
         labels.push_back({names[i], with[i]});
       }
-      family.metric.push_back(GaugeOf(std::move(labels), value));
+      AddSeries(std::move(labels), family).gauge.value = value;
     }
   }
   std::vector<MetricFamily> Take() { return std::move(all_); }

@@ -68,11 +68,9 @@ void AddMetricsCommand(Command& program, Invocation& invocation) {
       program, invocation, "metrics",
       "Print what applications have counted, for Prometheus", kExamples,
       RunMetrics);
-  command
-      .AddOption("--listen", &listen,
-                 "Serve the metrics on this address until SIGTERM; a port "
-                 "alone is one of 127.0.0.1")
-      .ValueName("ADDRESS");
+  command.AddOption("--listen ADDRESS", &listen,
+                    "Serve the metrics on this address until SIGTERM; a port "
+                    "alone is one of 127.0.0.1");
 }
 
 }  // namespace bulkhead::cli::metrics

@@ -3,9 +3,15 @@
 
 #include <bulkhead/operators.h>
 
+#include <array>
+#include <cstddef>
+
 namespace bulkhead::cli::top {
 
 // Returns "restart", "reload", "disable" or "enable". Static storage.
-const char* NameOf(BackendCommand command);
+inline const char* NameOf(BackendCommand command) {
+  constexpr std::array kNames = {"restart", "reload", "disable", "enable"};
+  return kNames.at(static_cast<size_t>(command));
+}
 
 }  // namespace bulkhead::cli::top

@@ -128,20 +128,12 @@ void Live::TakeNews() {
 }
 
 bool Live::Do(const Action& action) {
-  switch (action.kind) {
-    case Action::Kind::kQuit:
-      return false;
-    case Action::Kind::kCommand:
-      view_.ShowMessage(
-          commands_.Start(action.pid, action.backend, action.command));
-      return true;
-    case Action::Kind::kCrashes:
-      ShowCrashes(action);
-      return true;
-    case Action::Kind::kNothing:
-      return true;
+  if (action.kind == Action::Kind::kCommand) {
+    view_.ShowMessage(
+        commands_.Start(action.pid, action.backend, action.command));
   }
-  return true;
+  if (action.kind == Action::Kind::kCrashes) ShowCrashes(action);
+  return action.kind != Action::Kind::kQuit;
 }
 
 void Live::ShowCrashes(const Action& action) {

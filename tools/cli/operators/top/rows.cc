@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -249,29 +250,12 @@ Table TableOf(const RunningHosts& running, const Causes& causes) {
 }
 
 const char* TroubleName(Trouble trouble) {
-  switch (trouble) {
-    case Trouble::kQuarantined:
-      return "quarantined";
-    case Trouble::kBackingOff:
-      return "backing off";
-    case Trouble::kLost:
-      return "lost";
-    case Trouble::kWrittenOff:
-      return "written off";
-    case Trouble::kSilent:
-      return "silent";
-    case Trouble::kWaiting:
-      return "waiting";
-    case Trouble::kNoted:
-      return "noted";
-    case Trouble::kRestarted:
-      return "restarted";
-    case Trouble::kSlow:
-      return "slow";
-    case Trouble::kNone:
-      return "";
-  }
-  return "";
+  constexpr std::array kNames = {
+      "quarantined", "backing off", "lost",      "written off", "silent",
+      "waiting",     "noted",       "restarted", "slow",        ""};
+  static_assert(kNames.size() ==
+                size_t{static_cast<uint8_t>(Trouble::kNone)} + 1);
+  return kNames[static_cast<size_t>(trouble)];
 }
 
 std::string Describe(const Totals& totals) {

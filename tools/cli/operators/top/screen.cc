@@ -10,6 +10,9 @@
 #include <unistd.h>
 
 #include <string>
+#include <utility>
+
+#include "tools/cli/operators/top/key.h"
 
 // Macros of term.h that collide with names of this file.
 #undef columns
@@ -54,34 +57,20 @@ bool WantsColour() {
   return (!refused || !*refused) && has_colors();
 }
 
+// Pairs of a code of ncurses and the key of View that it stands for.
+constexpr std::pair<int, int> kKeys[] = {
+    {KEY_UP, kKeyUp},          {KEY_DOWN, kKeyDown}, {KEY_PPAGE, kKeyPageUp},
+    {KEY_NPAGE, kKeyPageDown}, {KEY_HOME, kKeyHome}, {KEY_END, kKeyEnd},
+    {KEY_ENTER, kKeyEnter},    {'\r', kKeyEnter},    {'\n', kKeyEnter},
+    {KEY_BACKSPACE, kKeyBack}, {KEY_LEFT, kKeyBack}, {'\x1b', kKeyBack},
+    {'\b', kKeyBack},          {'\x7f', kKeyBack}};
+
 // Returns the key of View for a code of ncurses; 0 if View has none.
 int KeyOf(int code) {
-  switch (code) {
-    case KEY_UP:
-      return kKeyUp;
-    case KEY_DOWN:
-      return kKeyDown;
-    case KEY_PPAGE:
-      return kKeyPageUp;
-    case KEY_NPAGE:
-      return kKeyPageDown;
-    case KEY_HOME:
-      return kKeyHome;
-    case KEY_END:
-      return kKeyEnd;
-    case KEY_ENTER:
-    case '\r':
-    case '\n':
-      return kKeyEnter;
-    case KEY_BACKSPACE:
-    case KEY_LEFT:
-    case '\x1b':
-    case '\b':
-    case '\x7f':
-      return kKeyBack;
-    default:
-      return code < 0x80 ? code : 0;
+  for (const auto& [known, key] : kKeys) {
+    if (code == known) return key;
   }
+  return code < 0x80 ? code : 0;
 }
 
 short PairOf(Style style) {

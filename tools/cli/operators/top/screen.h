@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "tools/cli/operators/top/view.h"
+#include "tools/cli/operators/top/screen_line.h"
 
 namespace bulkhead::cli::top {
 

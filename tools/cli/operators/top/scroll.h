@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "tools/cli/operators/top/key.h"
+
 namespace bulkhead::cli::top {
 
 // The position in a list: the selected entry, and the first entry that a pane
@@ -21,6 +23,28 @@ class Scroll {
     const auto wanted = static_cast<ptrdiff_t>(selected_) + by;
     selected_ = static_cast<size_t>(
         std::clamp(wanted, ptrdiff_t{0}, std::max(last, ptrdiff_t{0})));
+  }
+  // Moves the selection as `key` says, in a pane of `height` lines. Returns
+  // false if `key` is no key that moves.
+  bool Press(int key, size_t entries, size_t height) {
+    const auto all = static_cast<ptrdiff_t>(entries);
+    const auto page = static_cast<ptrdiff_t>(height);
+    if (key == kKeyUp || key == 'k') {
+      Move(-1, entries);
+    } else if (key == kKeyDown || key == 'j') {
+      Move(1, entries);
+    } else if (key == kKeyPageUp) {
+      Move(-page, entries);
+    } else if (key == kKeyPageDown) {
+      Move(page, entries);
+    } else if (key == kKeyHome) {
+      Move(-all, entries);
+    } else if (key == kKeyEnd) {
+      Move(all, entries);
+    } else {
+      return false;
+    }
+    return true;
   }
   // Adapts first_shown() to a list of `entries` in a pane of `height` lines.
   // Changes it as little as possible, so that the pane shows the selected entry

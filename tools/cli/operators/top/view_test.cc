@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "tools/cli/operators/top/key.h"
 #include "tools/cli/operators/top/rows.h"
-#include "tools/cli/operators/top/scroll.h"
 
 namespace bulkhead::cli::top {
 namespace {
@@ -20,9 +20,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-Row BackendRow(const std::string& name, Trouble trouble = Trouble::kNone) {
+Row BackendRow(const std::string& name) {
   return {.key = {RowKey::Kind::kBackend, 4711, 4712, name},
-          .trouble = trouble,
           .state = "ready",
           .what = name,
           .detail = "all about " + name};
@@ -84,51 +83,11 @@ TEST(ViewTest, ATerminalThatIsTooSmallSaysSo) {
   EXPECT_THAT(Text(view), HasSubstr("q quit"));
 }
 
-TEST(ViewTest, TheSelectionIsTheWorstUntilItIsMoved) {
+TEST(ViewTest, WithoutARowThereIsNothingToDo) {
   View view;
-  view.ShowTable(TableWith({BackendRow("acme"), BackendRow("cpu")}));
-  EXPECT_THAT(Selected(view), HasSubstr("acme"));
-  view.ShowTable(TableWith({BackendRow("cpu"), BackendRow("acme")}));
-  EXPECT_THAT(Selected(view), HasSubstr("cpu"));
-  view.Press('j');
-  EXPECT_THAT(Selected(view), HasSubstr("acme"));
-  EXPECT_THAT(Text(view), HasSubstr("all about acme"));
-  view.ShowTable(TableWith({BackendRow("acme"), BackendRow("cpu")}));
-  EXPECT_THAT(Selected(view), HasSubstr("acme"));
-  view.Press(kKeyHome);
-  view.ShowTable(TableWith({BackendRow("cpu"), BackendRow("acme")}));
-  EXPECT_THAT(Selected(view), HasSubstr("cpu"));
-}
-
-TEST(ViewTest, ASelectedRowThatIsGoneLeavesItsPlace) {
-  View view;
-  view.ShowTable(
-      TableWith({BackendRow("a"), BackendRow("b"), BackendRow("c")}));
-  view.Press(kKeyEnd);
-  EXPECT_THAT(Selected(view), HasSubstr(" c "));
-  view.ShowTable(TableWith({BackendRow("a"), BackendRow("b")}));
-  EXPECT_THAT(Selected(view), HasSubstr(" b "));
-  view.ShowTable({});
-  EXPECT_EQ(Selected(view), "");
   EXPECT_EQ(view.Press('r').kind, Action::Kind::kNothing);
+  EXPECT_EQ(view.Press('y').kind, Action::Kind::kNothing);
   EXPECT_EQ(view.Press('c').kind, Action::Kind::kNothing);
-}
-
-TEST(ViewTest, TwoHundredSessionsScroll) {
-  View view;
-  view.Resize(24, 80);
-  std::vector<Row> rows;
-  for (uint64_t i = 0; i < 200; ++i) rows.push_back(SessionRow(i));
-  view.ShowTable(TableWith(rows));
-  view.Press(kKeyEnd);
-  EXPECT_THAT(Selected(view), HasSubstr("session 199"));
-  view.Press(kKeyPageUp);
-  EXPECT_THAT(Selected(view), HasSubstr("session 182"));
-  view.Press('k');
-  EXPECT_THAT(Selected(view), HasSubstr("session 181"));
-  view.Press(kKeyHome);
-  view.Press(kKeyUp);
-  EXPECT_THAT(Selected(view), HasSubstr("session 0"));
 }
 
 TEST(ViewTest, ACommandIsAskedForFirst) {
@@ -191,19 +150,14 @@ TEST(ViewTest, AMessageStaysWhileTheSelectionMoves) {
   EXPECT_THAT(Text(view), Not(HasSubstr("done: restart acme")));
 }
 
-TEST(ViewTest, ALongMessageTakesTheLinesOfTheDetails) {
+TEST(ViewTest, HelpIsShownUntilQ) {
   View view;
-  view.Resize(24, 40);
-  view.ShowTable(TableWith({BackendRow("acme")}));
-  EXPECT_THAT(Text(view), HasSubstr("all about acme"));
-  view.ShowMessage(
-      "failed: restart acme in process 4711: no message came on a control "
-      "socket in time, so that nobody knows whether it was done");
-  const std::string text = Text(view);
-  EXPECT_EQ(view.Draw().size(), 24u);
-  EXPECT_THAT(text, HasSubstr("no\nmessage came on a control socket in"));
-  EXPECT_THAT(text, HasSubstr("~\nq quit"));
-  EXPECT_THAT(text, Not(HasSubstr("all about acme")));
+  view.Press('?');
+  EXPECT_THAT(Text(view), HasSubstr("The worst comes first"));
+  view.Press(kKeyEnd);
+  EXPECT_THAT(Text(view), HasSubstr("directory"));
+  EXPECT_EQ(view.Press('q').kind, Action::Kind::kNothing);
+  EXPECT_THAT(Text(view), HasSubstr("q quit"));
 }
 
 TEST(ViewTest, RecordsOfCrashesAreListedAndShownWhole) {
@@ -226,37 +180,6 @@ TEST(ViewTest, RecordsOfCrashesAreListedAndShownWhole) {
   view.Press('q');
   EXPECT_THAT(Text(view), HasSubstr("Bulkhead: "));
   EXPECT_EQ(view.Press('q').kind, Action::Kind::kQuit);
-}
-
-TEST(ViewTest, ALongTextScrollsToItsEndAndNoFurther) {
-  View view;
-  view.Resize(10, 40);
-  view.Press('?');
-  EXPECT_THAT(Text(view), HasSubstr("The worst comes first"));
-  for (int i = 0; i < 200; ++i) view.Press(kKeyDown);
-  const auto end = view.Draw();
-  EXPECT_THAT(Text(view), HasSubstr("directory"));
-  view.Press(kKeyEnd);
-  EXPECT_EQ(view.Draw().size(), end.size());
-  EXPECT_EQ(end[8].text, view.Draw()[8].text);
-  view.Press(kKeyUp);
-  EXPECT_EQ(end[7].text, view.Draw()[8].text);
-}
-
-TEST(ScrollTest, ShowsTheSelectedEntryAndFillsThePane) {
-  Scroll scroll;
-  scroll.Move(9, 10);
-  scroll.Show(10, 4);
-  EXPECT_EQ(scroll.first_shown(), 6u);
-  scroll.Show(10, 8);
-  EXPECT_EQ(scroll.first_shown(), 2u);
-  scroll.Show(3, 8);
-  EXPECT_EQ(scroll.selected(), 2u);
-  EXPECT_EQ(scroll.first_shown(), 0u);
-  scroll.Move(-5, 3);
-  EXPECT_EQ(scroll.selected(), 0u);
-  scroll.Move(1, 0);
-  EXPECT_EQ(scroll.selected(), 0u);
 }
 
 }  // namespace
