@@ -16,10 +16,7 @@
 namespace bulkhead::batch {
 namespace {
 
-template <typename Value>
-Record OrNull(const std::optional<Value>& value) {
-  return value ? Record(*value) : Record();
-}
+using decoding::OrNull;
 
 // Returns the text with \xHH for each byte that is not UTF-8, and for each
 // character `escaped`.
