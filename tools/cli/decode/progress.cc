@@ -71,29 +71,22 @@ void StatusLine::Finish(const std::function<std::string()>& text) const {
   if (shown_ && !on_terminal_) Say(text());
 }
 
-Progress::Progress(std::string name, Shown shown, std::optional<uint64_t> total,
-                   const char* unit)
-    : name_(std::move(name)),
-      unit_(unit),
-      start_(Clock::now()),
-      line_(shown),
-      total_(total) {}
+Progress::Progress(std::string name, Shown shown, const char* unit)
+    : name_(std::move(name)), unit_(unit), start_(Clock::now()), line_(shown) {}
 
 Progress::~Progress() {
   line_.Finish([this] { return Text(); });
 }
 
-void Progress::Advance(uint64_t by) {
-  done_ += by;
+void Progress::Show(uint64_t done, std::optional<uint64_t> total) {
+  done_ = done;
+  total_ = total;
   line_.Draw([this] { return Text(); });
 }
 
-double Progress::seconds() const {
-  return std::chrono::duration<double>(Clock::now() - start_).count();
-}
-
 std::string Progress::Text() const {
-  return ProgressLine(name_, done_, total_, seconds(), unit_);
+  const std::chrono::duration<double> time = Clock::now() - start_;
+  return ProgressLine(name_, done_, total_, time.count(), unit_);
 }
 
 }  // namespace bulkhead::cli::decode

@@ -37,19 +37,14 @@ class Progress {
  public:
   using Shown = StatusLine::Shown;
 
-  // `total` is the expected number of units; nullopt if unknown.
-  Progress(std::string name, Shown shown, std::optional<uint64_t> total,
-           const char* unit = "frames");
+  Progress(std::string name, Shown shown, const char* unit = "frames");
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void set_total(uint64_t total) { total_ = total; }
-  // Counts `by` more units. Redraws the bar if the last drawing is old enough.
-  void Advance(uint64_t by = 1);
-
-  uint64_t done() const { return done_; }
-  double seconds() const;
+  // Sets the numbers of units, `total` if it is known. Redraws the bar if the
+  // last drawing is old enough.
+  void Show(uint64_t done, std::optional<uint64_t> total);
 
  private:
   std::string Text() const;
