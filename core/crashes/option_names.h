@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <utility>
 
 #include "core/include/bulkhead/host_options.h"
@@ -13,35 +12,31 @@ namespace bulkhead::crashes {
 // Lists of an option's values, with their names in records of crashes, on the
 // command line and in Python.
 
-inline constexpr std::array<std::pair<OnCorrupt, const char*>, 4>
-    kOnCorruptNames = {{
-        {OnCorrupt::kError, "error"},
-        {OnCorrupt::kSkip, "skip"},
-        {OnCorrupt::kNearest, "nearest"},
-        {OnCorrupt::kShow, "show"},
-    }};
+inline constexpr std::pair<OnCorrupt, const char*> kOnCorruptNames[] = {
+    {OnCorrupt::kError, "error"},
+    {OnCorrupt::kSkip, "skip"},
+    {OnCorrupt::kNearest, "nearest"},
+    {OnCorrupt::kShow, "show"},
+};
 
-inline constexpr std::array<std::pair<OutputDtype, const char*>, 3>
-    kOutputDtypeNames = {{
-        {OutputDtype::kUint8, "uint8"},
-        {OutputDtype::kFloat32, "float32"},
-        {OutputDtype::kAuto, "auto"},
-    }};
+inline constexpr std::pair<OutputDtype, const char*> kOutputDtypeNames[] = {
+    {OutputDtype::kUint8, "uint8"},
+    {OutputDtype::kFloat32, "float32"},
+    {OutputDtype::kAuto, "auto"},
+};
 
-inline constexpr std::array<std::pair<Resize::Filter, const char*>, 5>
-    kFilterNames = {{
-        {Resize::Filter::kBilinear, "bilinear"},
-        {Resize::Filter::kNearest, "nearest"},
-        {Resize::Filter::kBicubic, "bicubic"},
-        {Resize::Filter::kArea, "area"},
-        {Resize::Filter::kLanczos, "lanczos"},
-    }};
+inline constexpr std::pair<Resize::Filter, const char*> kFilterNames[] = {
+    {Resize::Filter::kBilinear, "bilinear"},
+    {Resize::Filter::kNearest, "nearest"},
+    {Resize::Filter::kBicubic, "bicubic"},
+    {Resize::Filter::kArea, "area"},
+    {Resize::Filter::kLanczos, "lanczos"},
+};
 
-inline constexpr std::array<std::pair<SandboxTier, const char*>, 3>
-    kSandboxTierNames = {{
-        {SandboxTier::kNone, "none"},
-        {SandboxTier::kReduced, "reduced"},
-        {SandboxTier::kFull, "full"},
-    }};
+inline constexpr std::pair<SandboxTier, const char*> kSandboxTierNames[] = {
+    {SandboxTier::kNone, "none"},
+    {SandboxTier::kReduced, "reduced"},
+    {SandboxTier::kFull, "full"},
+};
 
 }  // namespace bulkhead::crashes

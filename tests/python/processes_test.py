@@ -226,6 +226,7 @@ class Chaos(unittest.TestCase):
             attempt.decode_video(host.core(), options, "framemd5", "", "")
         thread.join()
         self.assertEqual(os.listdir(root), [".batch"])
+        self.assertIsNone(batch.find((clip(), "clip"), clip()))
 
     def test_interrupts_in_quick_succession_end_their_calls_only(self):
         decoder = VideoDecoder(clip())

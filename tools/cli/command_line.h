@@ -3,7 +3,6 @@
 
 #include <bulkhead/status.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -101,7 +100,7 @@ class Command {
   // Enum that `words` pairs with the chosen word.
   template <typename Enum, size_t N>
   Option AddChoice(const std::string& names, Enum* value,
-                   const std::array<std::pair<Enum, const char*>, N>& words,
+                   const std::pair<Enum, const char*> (&words)[N],
                    const std::string& help) {
     std::vector<std::string> known;
     for (const auto& [choice, word] : words) known.emplace_back(word);

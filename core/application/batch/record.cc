@@ -16,10 +16,7 @@
 namespace bulkhead::batch {
 namespace {
 
-template <typename Value>
-Record OrNull(const std::optional<Value>& value) {
-  return value ? Record(*value) : Record();
-}
+using decoding::OrNull;
 
 // Returns the text with \xHH for each byte that is not UTF-8, and for each
 // character `escaped`.
@@ -217,12 +214,11 @@ Status CheckNames(const Item& item, const std::string& suffix) {
   const std::string added = "." + suffix + kRecordSuffix;
   return Status(
       Code::kBadInput,
-      fmt::format(
-          "{}: its name is too long: with {}, which its record adds, it "
-          "has {} bytes, and a name can have {}; rename the file, to "
-          "{} bytes at most",
-          item.input, added, bytes, kMostNameBytes,
-          kMostNameBytes - added.size()));
+      fmt::format("{}: its name is too long: with {}, which its record adds, "
+                  "it has {} bytes, and a name can have {}; rename the file, "
+                  "to {} bytes at most",
+                  item.input, added, bytes, kMostNameBytes,
+                  kMostNameBytes - added.size()));
 }
 
 Code CodeNamed(std::string_view name) {

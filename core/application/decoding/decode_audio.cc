@@ -83,17 +83,18 @@ Outcome DecodeAudio(Host& host, const Source& source, const Job& job,
     const bool wav = job.format == "wav";
     if (!wav && job.format != "f32le") {
       return {.status = Status(Code::kInvalidArgument,
-                               "there is no format of audio " + job.format)};
+                               "audio has no format " + job.format)};
     }
     Result<std::unique_ptr<writers::Output>> opened =
         writers::Output::Open(job.output);
     if (!opened) return {.status = opened.error(), .output_failed = true};
     output = *std::move(opened);
     if (output->is_terminal()) {
-      return {.status =
-                  Status(Code::kInvalidArgument,
-                         "audio does not go to a terminal; name a file with "
-                         "-o or send it to a program")};
+      return {
+          .status = Status(Code::kInvalidArgument,
+                           "audio does not go to a terminal; name a file with "
+                           "-o or send it to a program"),
+          .output_failed = true};
     }
     writer.emplace(wav ? writers::SampleWriter::Format::kWav
                        : writers::SampleWriter::Format::kRaw,

@@ -74,8 +74,7 @@ Result<std::unique_ptr<writers::FrameWriter>> MakeWriter(
         .sample_aspect_ratio = metadata.sample_aspect_ratio};
     return std::make_unique<writers::Framemd5Writer>(stream, *output);
   }
-  return Status(Code::kInvalidArgument,
-                "there is no format of frames " + job.format);
+  return Status(Code::kInvalidArgument, "frames have no format " + job.format);
 }
 
 // Facts about the frames that DecodeAll() has received.

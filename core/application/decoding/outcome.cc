@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/application/decoding/outcome.h"
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 namespace bulkhead::decoding {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename Value>
-Json OrNull(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json();
-}
 
 Json WordsOrNull(const std::string& words) {
   return words.empty() ? Json() : Json(words);

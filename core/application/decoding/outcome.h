@@ -5,7 +5,7 @@
 #include <bulkhead/host.h>
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
@@ -37,6 +37,12 @@ struct Outcome {
   // The reader of stdout has gone away, so that no output can be written.
   bool reader_gone = false;
 };
+
+// Returns the JSON of a value, or null if there is none.
+template <typename Value>
+nlohmann::ordered_json OrNull(const std::optional<Value>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+}
 
 // Each function returns the JSON of its argument, for records and for `bulkhead
 // decode --json`. The keys are the names of the C++ members; an unknown value

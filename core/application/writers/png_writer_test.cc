@@ -99,7 +99,8 @@ TEST(PngWriter, FilesAreNumberedByFrameIndex) {
   EXPECT_EQ(ReadPng(directory + "/1200.png"), pixels);
 }
 
-// A batch ends with its output, and goes on after a picture like this one.
+// A batch ends if its output fails, and goes on after a picture that cannot be
+// encoded.
 TEST(PngWriter, FailuresOfTheOutputAreToldFromThoseOfAPicture) {
   const std::vector<std::byte> pixels = Draw();
   Picture empty = View(pixels);

@@ -2,7 +2,6 @@
 #include <pybind11/chrono.h>
 #include <pybind11/stl.h>
 
-#include <array>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -25,7 +24,7 @@ namespace py = pybind11;
 
 template <typename Enum, size_t N>
 void DefineEnum(py::module_& module, const char* name,
-                const std::array<std::pair<Enum, const char*>, N>& values) {
+                const std::pair<Enum, const char*> (&values)[N]) {
   py::enum_<Enum> words(module, name);
   for (const auto& [value, word] : values) words.value(word, value);
 }

@@ -3,32 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "tools/cli/terminal.h"
 
 namespace bulkhead::cli::batch {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-using Json = nlohmann::ordered_json;
-
-constexpr std::chrono::milliseconds kRedraw{100};
-constexpr std::chrono::milliseconds kNextLine{1'000};
-// A carriage return, and the sequence that erases to the end of the line.
-constexpr char kStartOfLine[] = "\r\x1b[K";
-
-}  // namespace
-
-BatchReport::BatchReport(uint64_t files, decode::Progress::Shown shown,
-                         bool quiet)
-    : on_terminal_(StderrIsTerminal()),
-      shown_(shown == decode::Progress::Shown::kAlways ||
-             (shown == decode::Progress::Shown::kOnTerminals && on_terminal_)),
-      quiet_(quiet),
-      summary_(files),
-      drawn_(Clock::now()) {}
 
 void BatchReport::CountEarlier(const bulkhead::batch::Record& record) {
   const std::lock_guard lock(mutex_);
@@ -40,7 +19,7 @@ void BatchReport::CountResult(const bulkhead::batch::Verdict& verdict) {
   const std::string failure =
       summary_.CountResult(verdict.record, verdict.copy_of_poison);
   if (!failure.empty()) SayAbove("bulkhead: " + failure);
-  Draw(false);
+  Draw();
 }
 
 void BatchReport::CountLoss(const bulkhead::batch::Item& item,
@@ -48,33 +27,21 @@ void BatchReport::CountLoss(const bulkhead::batch::Item& item,
   const std::lock_guard lock(mutex_);
   summary_.CountLoss(item, status);
   SayAbove("bulkhead: " + status.message());
-  Draw(false);
+  Draw();
 }
 
 void BatchReport::FinishProgress() {
   const std::lock_guard lock(mutex_);
-  if (on_terminal_ && shown_) {
-    std::fputs(kStartOfLine, stderr);
-  } else {
-    Draw(true);
-  }
+  progress_.Finish([this] { return summary_.ProgressLine(); });
 }
 
 void BatchReport::SayAbove(const std::string& line) {
-  if (on_terminal_ && shown_) std::fputs(kStartOfLine, stderr);
+  progress_.Erase();
   Say(line);
 }
 
-void BatchReport::Draw(bool now) {
-  const Clock::time_point time = Clock::now();
-  if (!shown_) return;
-  if (!now && time - drawn_ < (on_terminal_ ? kRedraw : kNextLine)) return;
-  drawn_ = time;
-  if (on_terminal_) {
-    std::fputs((kStartOfLine + summary_.ProgressLine()).c_str(), stderr);
-  } else {
-    Say(summary_.ProgressLine());
-  }
+void BatchReport::Draw() {
+  progress_.Draw([this] { return summary_.ProgressLine(); });
 }
 
 void BatchReport::SaySummary(bool ended) const {
@@ -87,9 +54,10 @@ void BatchReport::SaySummary(bool ended) const {
   }
 }
 
-Json BatchReport::Facts(const BatchShard& shard) const {
+nlohmann::ordered_json BatchReport::Facts(const BatchShard& shard) const {
   const std::lock_guard lock(mutex_);
-  Json facts{{"shard", fmt::format("{}/{}", shard.number, shard.count)}};
+  nlohmann::ordered_json facts{
+      {"shard", fmt::format("{}/{}", shard.number, shard.count)}};
   facts.update(summary_.Facts());
   return facts;
 }

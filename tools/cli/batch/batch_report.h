@@ -3,7 +3,6 @@
 
 #include <bulkhead/status.h>
 
-#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
@@ -23,7 +22,8 @@ class BatchReport {
  public:
   // `files` is the number of inputs. `shown` says whether the line of progress
   // is shown on terminals only, always or never. `quiet` omits the summary.
-  BatchReport(uint64_t files, decode::Progress::Shown shown, bool quiet);
+  BatchReport(uint64_t files, decode::StatusLine::Shown shown, bool quiet)
+      : quiet_(quiet), summary_(files), progress_(shown) {}
 
   // Counts a result of an earlier run.
   void CountEarlier(const bulkhead::batch::Record& record);
@@ -45,16 +45,13 @@ class BatchReport {
  private:
   // Prints a line in place of the line of progress.
   void SayAbove(const std::string& line);
-  // Shows the line of progress: at once if `now`, else only if it was not shown
-  // a short time ago.
-  void Draw(bool now);
+  // Shows the line of progress if it was not shown a short time ago.
+  void Draw();
 
-  const bool on_terminal_;
-  const bool shown_;  // Whether there is a line of progress.
   const bool quiet_;
   mutable std::mutex mutex_;  // Guards the members below.
   bulkhead::batch::Summary summary_;
-  std::chrono::steady_clock::time_point drawn_;
+  decode::StatusLine progress_;
 };
 
 }  // namespace bulkhead::cli::batch

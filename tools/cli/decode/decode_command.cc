@@ -80,11 +80,10 @@ decoding::Progress BarOf(const decoding::Job& job, Progress::Shown shown) {
   return [&job, shown, bar = std::shared_ptr<Progress>()](
              uint64_t done, std::optional<uint64_t> total) mutable {
     if (!bar) {
-      bar = std::make_shared<Progress>(job.file, shown, total,
+      bar = std::make_shared<Progress>(job.file, shown,
                                        job.audio ? "seconds" : "frames");
     }
-    if (total) bar->set_total(*total);
-    bar->Advance(done - bar->done());
+    bar->Show(done, total);
   };
 }
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "core/application/decoding/outcome.h"
 #include "core/crashes/crash_json.h"
@@ -17,11 +16,7 @@ namespace bulkhead::cli::decode {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <typename Value>
-Json OrNull(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json();
-}
+using decoding::OrNull;
 
 }  // namespace
 

@@ -45,45 +45,48 @@ std::string ProgressLine(const std::string& name, uint64_t done,
   return line;
 }
 
-Progress::Progress(std::string name, Shown shown, std::optional<uint64_t> total,
-                   const char* unit)
-    : name_(std::move(name)),
-      unit_(unit),
-      on_terminal_(StderrIsTerminal()),
+StatusLine::StatusLine(Shown shown)
+    : on_terminal_(StderrIsTerminal()),
       shown_(shown == Shown::kAlways ||
              (shown == Shown::kOnTerminals && on_terminal_)),
-      start_(Clock::now()),
-      drawn_(start_),
-      total_(total) {}
+      drawn_(Clock::now()) {}
 
-Progress::~Progress() {
-  if (!shown_) return;
-  if (on_terminal_) {
-    std::fputs(kStartOfLine, stderr);
-  } else {
-    Draw();
-  }
-}
-
-void Progress::Advance(uint64_t by) {
-  done_ += by;
+void StatusLine::Draw(const std::function<std::string()>& text) {
   const Clock::time_point now = Clock::now();
   if (!shown_ || now - drawn_ < (on_terminal_ ? kRedraw : kNextLine)) return;
   drawn_ = now;
-  Draw();
-}
-
-double Progress::seconds() const {
-  return std::chrono::duration<double>(Clock::now() - start_).count();
-}
-
-void Progress::Draw() {
-  const std::string line = ProgressLine(name_, done_, total_, seconds(), unit_);
   if (on_terminal_) {
-    std::fputs((kStartOfLine + Printable(line)).c_str(), stderr);
+    std::fputs((kStartOfLine + Printable(text())).c_str(), stderr);
   } else {
-    Say(line);
+    Say(text());
   }
+}
+
+void StatusLine::Erase() const {
+  if (on_terminal_ && shown_) std::fputs(kStartOfLine, stderr);
+}
+
+void StatusLine::Finish(const std::function<std::string()>& text) const {
+  Erase();
+  if (shown_ && !on_terminal_) Say(text());
+}
+
+Progress::Progress(std::string name, Shown shown, const char* unit)
+    : name_(std::move(name)), unit_(unit), start_(Clock::now()), line_(shown) {}
+
+Progress::~Progress() {
+  line_.Finish([this] { return Text(); });
+}
+
+void Progress::Show(uint64_t done, std::optional<uint64_t> total) {
+  done_ = done;
+  total_ = total;
+  line_.Draw([this] { return Text(); });
+}
+
+std::string Progress::Text() const {
+  const std::chrono::duration<double> time = Clock::now() - start_;
+  return ProgressLine(name_, done_, total_, time.count(), unit_);
 }
 
 }  // namespace bulkhead::cli::decode

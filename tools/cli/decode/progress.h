@@ -3,42 +3,56 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
 namespace bulkhead::cli::decode {
 
-// A progress bar on stderr for one file, in frames or another `unit`. On a
-// terminal the bar is one line, which is redrawn at most ten times a second and
-// erased by the destructor. If stderr is no terminal, Shown::kAlways prints a
-// new line every second and a last line in the destructor. Not thread-safe.
-class Progress {
+// A line on stderr that shows progress. On a terminal it is redrawn at most ten
+// times a second. If stderr is no terminal, Shown::kAlways prints a new line
+// every second. Not thread-safe.
+class StatusLine {
  public:
   enum class Shown { kNever, kOnTerminals, kAlways };
 
-  // `total` is the expected number of units; nullopt if unknown.
-  Progress(std::string name, Shown shown, std::optional<uint64_t> total,
-           const char* unit = "frames");
+  explicit StatusLine(Shown shown);
+
+  // Shows the line that `text` returns if the last drawing is old enough.
+  void Draw(const std::function<std::string()>& text);
+  // Erases the line from a terminal, for another line in its place.
+  void Erase() const;
+  // Erases the line from a terminal. Elsewhere prints it a last time.
+  void Finish(const std::function<std::string()>& text) const;
+
+ private:
+  const bool on_terminal_;
+  const bool shown_;
+  std::chrono::steady_clock::time_point drawn_;
+};
+
+// A progress bar on stderr for one file, in frames or another `unit`: a
+// StatusLine, which the destructor finishes. Not thread-safe.
+class Progress {
+ public:
+  using Shown = StatusLine::Shown;
+
+  Progress(std::string name, Shown shown, const char* unit = "frames");
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void set_total(uint64_t total) { total_ = total; }
-  // Counts `by` more units. Redraws the bar if the last drawing is old enough.
-  void Advance(uint64_t by = 1);
-
-  uint64_t done() const { return done_; }
-  double seconds() const;
+  // Sets the numbers of units, `total` if it is known. Redraws the bar if the
+  // last drawing is old enough.
+  void Show(uint64_t done, std::optional<uint64_t> total);
 
  private:
-  void Draw();
+  std::string Text() const;
 
   const std::string name_;
   const char* const unit_;
-  const bool on_terminal_;
-  const bool shown_;
   const std::chrono::steady_clock::time_point start_;
-  std::chrono::steady_clock::time_point drawn_;
+  StatusLine line_;
   std::optional<uint64_t> total_;
   uint64_t done_ = 0;
 };

@@ -112,12 +112,13 @@ int VerifyFile(Host& host, const std::string& file, const GlobalOptions& global,
   auto against = OpenOn(host, file, options.against, options);
   if (!against) return FailFile(file, against.error(), options.json);
   Result<Comparison> comparison = [&] {
-    decode::Progress progress(file,
-                              global.quiet
-                                  ? decode::Progress::Shown::kNever
-                                  : decode::Progress::Shown::kOnTerminals,
-                              video->metadata().frame_count_from_header);
-    return CompareSideBySide(*video, *against, [&] { progress.Advance(); });
+    decode::Progress progress(
+        file, global.quiet ? decode::Progress::Shown::kNever
+                           : decode::Progress::Shown::kOnTerminals);
+    uint64_t frames = 0;
+    return CompareSideBySide(*video, *against, [&] {
+      progress.Show(++frames, video->metadata().frame_count_from_header);
+    });
   }();
   if (!comparison) return FailFile(file, comparison.error(), options.json);
   if (!global.quiet) {
