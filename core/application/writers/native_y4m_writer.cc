@@ -8,11 +8,11 @@
 #include <span>
 #include <string_view>
 
+#include "core/application/writers/y4m_writer.h"
+
 namespace bulkhead::writers {
 namespace {
 
-// Written for an unknown frame rate, since the format requires a rate.
-constexpr Ratio kRateOfNone{25, 1};
 // Values of Color's `range` and `chroma_location`.
 constexpr uint8_t kLimitedRange = 1;
 constexpr uint8_t kFullRange = 2;
@@ -102,10 +102,7 @@ Status NativeY4mWriter::WriteHeader(const Picture* first) {
   const Color color = first ? first->color : stream_.color;
   const FieldOrder order =
       first ? first->field_order : FieldOrder::kProgressive;
-  const Ratio rate =
-      stream_.frame_rate.numerator > 0 && stream_.frame_rate.denominator > 0
-          ? stream_.frame_rate
-          : kRateOfNone;
+  const Ratio rate = Y4mRate(stream_.frame_rate);
   // 0:0 is the format's unknown aspect ratio.
   const Ratio sar = stream_.sample_aspect_ratio;
   const bool known = sar.numerator > 0 && sar.denominator > 0;

@@ -8,7 +8,6 @@
 #include <csetjmp>
 #include <cstring>
 #include <memory>
-#include <utility>
 
 namespace bulkhead::writers {
 
@@ -107,9 +106,6 @@ Status WritePngFile(const Picture& picture, const std::string& path) {
   Result<std::vector<std::byte>> png = EncodePng(picture);
   return png ? WriteFile(*png, path) : png.error();
 }
-
-PngFilesWriter::PngFilesWriter(OutputPattern pattern)
-    : pattern_(std::move(pattern)) {}
 
 Status PngFilesWriter::Write(const Picture& picture) {
   Result<std::vector<std::byte>> png = EncodePng(picture);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/application/writers/frame_writer.h"
@@ -21,7 +22,8 @@ Status WritePngFile(const Picture& picture, const std::string& path);
 // the frame.
 class PngFilesWriter : public FrameWriter {
  public:
-  explicit PngFilesWriter(OutputPattern pattern);
+  explicit PngFilesWriter(OutputPattern pattern)
+      : pattern_(std::move(pattern)) {}
 
   Status Write(const Picture& picture) override;
   Status Finish() override { return Status(); }

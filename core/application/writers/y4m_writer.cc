@@ -6,9 +6,6 @@
 namespace bulkhead::writers {
 namespace {
 
-// Written for an unknown frame rate, since the format requires a rate.
-constexpr Ratio kRateOfNone{25, 1};
-
 // The coefficients of BT.601 in units of 1/256. They map 0 to 255 to 16 to 235
 // for luma and to 16 to 240 for chroma.
 std::byte Luma(int r, int g, int b) {
@@ -24,14 +21,15 @@ std::byte Redness(int r, int g, int b) {
 
 }  // namespace
 
+Ratio Y4mRate(Ratio rate) {
+  return rate.numerator > 0 && rate.denominator > 0 ? rate : Ratio{25, 1};
+}
+
 Y4mWriter::Y4mWriter(const Stream& stream, Output& output)
     : StreamWriter(output), stream_(stream) {}
 
 Status Y4mWriter::WriteHeader(const Picture*) {
-  const Ratio rate =
-      stream_.frame_rate.numerator > 0 && stream_.frame_rate.denominator > 0
-          ? stream_.frame_rate
-          : kRateOfNone;
+  const Ratio rate = Y4mRate(stream_.frame_rate);
   // 0:0 is the format's unknown aspect ratio.
   const Ratio sar = stream_.sample_aspect_ratio;
   return output().Write(fmt::format(

@@ -10,6 +10,10 @@
 
 namespace bulkhead::writers {
 
+// Returns the rate for a header of YUV4MPEG2: 25 instead of an unknown rate,
+// since the format requires a rate.
+Ratio Y4mRate(Ratio rate);
+
 // Writes RGB frames as YUV4MPEG2, which players read from a pipe. The output is
 // always 4:4:4 with 8 bits, by the BT.601 matrix in limited range. Converting
 // RGB back to YUV changes values by up to 3 of 255. So this writer is for
