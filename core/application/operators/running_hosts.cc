@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <poll.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -39,9 +40,7 @@ std::string CommandOf(int pid) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(file.gcount()));
   while (!text.empty() && text.back() == '\0') text.pop_back();
-  for (char& c : text) {
-    if (c == '\0') c = ' ';
-  }
+  std::ranges::replace(text, '\0', ' ');
   return CleanText(text, kMaxCommandBytes);
 }
 
@@ -126,11 +125,8 @@ std::vector<Result<RunningHost>> Describe(
   }
   std::vector<Result<RunningHost>> hosts;
   for (size_t i = 0; i < peers.size(); ++i) {
-    if (!asked[i].ok()) {
-      hosts.emplace_back(asked[i]);
-    } else {
-      hosts.push_back(AwaitDescription(peers[i], deadline));
-    }
+    hosts.push_back(asked[i].ok() ? AwaitDescription(peers[i], deadline)
+                                  : asked[i]);
   }
   return hosts;
 }

@@ -17,15 +17,8 @@ namespace {
 using Kind = Verdict::Kind;
 
 const char* WordOf(Kind kind) {
-  switch (kind) {
-    case Kind::kPassed:
-      return "passed";
-    case Kind::kFailed:
-      return "FAILED";
-    case Kind::kNotTried:
-      return "-";
-  }
-  return "";
+  if (kind == Kind::kPassed) return "passed";
+  return kind == Kind::kFailed ? "FAILED" : "-";
 }
 
 std::string Joined(const std::vector<std::string>& words) {

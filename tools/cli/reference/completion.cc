@@ -111,15 +111,8 @@ std::string ZshText(const std::string& text) {
 
 std::string ZshAction(const OptionReference& option) {
   if (!option.choices.empty()) return "(" + Joined(option.choices) + ")";
-  switch (option.offer()) {
-    case Offer::kDirectories:
-      return "_files -/";
-    case Offer::kFiles:
-      return "_files";
-    case Offer::kNothing:
-      break;
-  }
-  return "";
+  if (option.offer() == Offer::kDirectories) return "_files -/";
+  return option.offer() == Offer::kFiles ? "_files" : "";
 }
 
 // Writes a specification of zsh's _arguments for each name of the option. "*"

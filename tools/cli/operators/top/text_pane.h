@@ -28,8 +28,9 @@ class TextPane {
 
   std::string title_;
   std::vector<std::string> lines_untrusted_;
-  // Its entries are the lines that can be the first one shown: all up to the
-  // one at which the last page fills the pane. The selected entry is that line.
+  // The entries are the lines that can be the first one shown: all up to the
+  // line with which the last page fills the pane. The selected entry is the
+  // line that is shown first now.
   Scroll scroll_;
 };
 

@@ -34,16 +34,16 @@ programs. NO_COLOR=1 does without colours.)";
 int PrintOnce() {
   const Result<RunningHosts> running = FindRunningHosts(kWindow);
   if (!running) return Fail(running.error());
-  top::Causes causes;
+  Causes causes;
   // RecentEvents() fails if no application runs.
   if (const auto events = RecentEvents(std::nullopt)) causes.Add(*events);
-  const top::Table table = top::TableOf(*running, causes);
+  const Table table = TableOf(*running, causes);
   if (table.rows.empty()) Say(DescribeNoApplication());
-  const top::Layout layout = top::Layout::Uncut();
-  Print(top::Describe(table.totals));
-  Print(top::DescribeTroubles(table.totals));
+  const Layout layout = Layout::Uncut();
+  Print(Describe(table.totals));
+  Print(DescribeTroubles(table.totals));
   Print(layout.Heading());
-  for (const top::Row& row : table.rows) Print(layout.LineOf(row, false));
+  for (const Row& row : table.rows) Print(layout.LineOf(row, false));
   return FinishPrinting();
 }
 
@@ -56,7 +56,7 @@ int RunTop(const GlobalOptions&, bool once) {
     Say("stdin and stdout are no terminal: here is the table, once");
     return PrintOnce();
   }
-  const Status shown = top::RunLive();
+  const Status shown = RunLive();
   if (shown.code() != Code::kUnsupported) return shown.ok() ? 0 : Fail(shown);
   Say(shown.message() + ": here is the table, once");
   return PrintOnce();

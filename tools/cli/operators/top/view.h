@@ -52,7 +52,7 @@ class View {
   static constexpr int kMinLines = 9;
 
   void Resize(int lines, int columns);
-  // Act on the pane of the table, shown or not, as TablePane does.
+  // Change the table, also while another pane is shown; see TablePane.
   void ShowTable(Table table) { table_.Show(std::move(table)); }
   void ShowNotice(std::string notice) { table_.ShowNotice(std::move(notice)); }
   // Opens the list of crash records. `crashes` has the latest record last.
