@@ -40,8 +40,9 @@ namespace bulkhead::ipc {
 // sleeper's load does, the sleeper finds the record and does not sleep. If only
 // the waker's load does, the sleeper has read the old cursor, and before it the
 // old `wakes`. The waker then adds to `wakes` and wakes. The kernel compares
-// `wakes` with `seen` atomically with respect to wakes. So either the sleeper
-// does not begin to sleep, or it sleeps already and is woken.
+// `wakes` with `seen` and begins the sleep in one step, into which no
+// FUTEX_WAKE falls. So the sleeper does not sleep, or it sleeps already and is
+// woken.
 //
 // So `ready` may read only words of the peer that the peer changes before it
 // calls WakePeer(), such as cursors.

@@ -15,7 +15,7 @@ namespace bulkhead {
 // two different pictures with the same hash. So the hash has a key that no
 // worker learns. The hash is universal: for any two different pictures, hardly
 // any key (about one in 2^50 for a picture of 8K) gives both the same hash.
-// Every byte counts.
+// Every byte of every row enters the hash.
 //
 // Runs at the speed of memory. Immutable; any thread may use it.
 class PictureHasher {

@@ -25,7 +25,7 @@ namespace bulkhead::discovery {
 struct SearchedPlace {
   SearchDirectory directory;
   bool searched = false;
-  int distributions = 0;  // In use; scan.h says which are hidden.
+  int distributions = 0;  // Those that no earlier directory hides (scan.h).
   std::string outcome;    // "2 distributions", "does not exist", ...
 
   bool operator==(const SearchedPlace&) const = default;
@@ -60,7 +60,7 @@ struct FolderReading {
 // The result of reading one directory.
 struct PlaceReading {
   SearchedPlace place;
-  Diagnostics diagnostics;  // Say why a directory was not searched.
+  Diagnostics diagnostics;  // Say why the directory was not searched.
   Listing listing;
   std::vector<FolderReading> folders;  // One for each entry of listing.folders.
 };

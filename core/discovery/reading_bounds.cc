@@ -55,7 +55,7 @@ struct Cost {
   size_t backends;
 };
 
-// Returns the costs of the distributions that have backends in use.
+// Returns what it costs to read each distribution that has backends in use.
 std::vector<Cost> CostsOf(const Scan& scan, const Selection& selection,
                           const std::vector<ExplicitLoad>& loads) {
   std::vector<Cost> costs;
@@ -69,9 +69,10 @@ std::vector<Cost> CostsOf(const Scan& scan, const Selection& selection,
     size_t backends = 0;
     for (const EntryPoint& entry_point : distribution.entry_points) {
       // A loaded distribution is used even if autoload is off, as if built in.
-      backends += entry_point.group == kBackendGroup &&
-                  backends < kMaxBackendsOfOne &&
-                  !selection.RuleAgainst(entry_point.name, built_in || loaded);
+      if (entry_point.group == kBackendGroup && backends < kMaxBackendsOfOne &&
+          !selection.RuleAgainst(entry_point.name, built_in || loaded)) {
+        ++backends;
+      }
     }
     if (backends == 0) continue;
     costs.push_back({!built_in, CostOf(distribution, backends),

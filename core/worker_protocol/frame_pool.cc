@@ -44,6 +44,7 @@ Result<std::shared_ptr<FramePool>> FramePool::Create(
                           : ipc::OwnedRegion::CreateSparse;
   ASSIGN_OR_RETURN(auto region,
                    FromIpc(create("bulkhead-frames", fitting * slot_bytes)));
+  // MapPrivate() needs it after GiveTo() has closed the descriptor.
   RETURN_IF_ERROR(FromIpc(region.KeepTemplate()));
   return std::shared_ptr<FramePool>(
       new FramePool(std::move(region), count, slot_bytes,

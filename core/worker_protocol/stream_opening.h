@@ -27,18 +27,21 @@ struct StreamOpening {
   StreamChoice stream_choice;
   uint32_t threads;  // 0: the decoder chooses
   BackendOptions backend_options;
-  uint32_t device = 0;       // ordinal of the device within the backend
-  uint32_t incarnation = 1;  // number of this worker within its session
-  std::string name_hint;     // base name, for choosing a demuxer
+  uint32_t device = 0;  // ordinal of the device within the backend
+  // 1 for the session's first worker, one more for each later one.
+  uint32_t incarnation = 1;
+  std::string name_hint;  // base name, for choosing a demuxer
   int64_t media_bytes = 0;
   const Limits& limits;
-  // The time for which a backend may return BULKHEAD_AGAIN from every call.
+  // The longest time without progress, in which each call of the backend
+  // returns BULKHEAD_AGAIN. After it, the worker reports that the backend
+  // misbehaves.
   std::chrono::milliseconds patience{5'000};
   AllowedMedia allowed = {};
 };
 
-// Returns kInvalidArgument if there are too many options, or if they are too
-// long, for one request.
+// Returns kInvalidArgument if the options are too many or too long for one
+// request.
 Status ValidateBackendOptions(BackendOptions options);
 
 // Returns the largest number of words that WriteOpening() needs. The request,

@@ -12,7 +12,7 @@ namespace bulkhead::frames {
 
 // Records, for each frame of an index, whether straight passes (passes from the
 // beginning of the stream) showed it sound, damaged or not at all. With this,
-// it decides at which frames (here: entries) decoding may begin after a seek.
+// it decides at which frames, called entries, decoding may begin after a seek.
 //
 // The problem: FrameAt() must return the frame that a straight pass shows, but
 // must seek to be quick. The index says at which frames decoding may begin, but

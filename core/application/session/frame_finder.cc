@@ -180,6 +180,9 @@ Result<FrameFinder::Found> FrameFinder::FindByCounting(
       counted_ = position_;
       return beyond();
     }
+    // A gap or a note stands for no frame, so it is logged and not counted. Any
+    // other damage counts as one frame, as in FrameSequence. It gets the number
+    // of that frame only if it is exactly one frame.
     if (damage && (damage->not_in_index || ipc::IsNote(damage->sign))) {
       log_.Add(*damage);
       continue;

@@ -19,7 +19,7 @@ Result<std::optional<frames::FrameIndex>> IndexWithoutScan(
     uint64_t max_frames);
 
 // Fills in the members *_from_content of the metadata from an exact index. Then
-// sets values such as the duration again, from the header or the content.
+// chooses average_fps and duration_seconds anew, from header or content.
 void AddContent(const frames::FrameIndex& index, VideoMetadata& metadata);
 
 }  // namespace bulkhead::session

@@ -22,8 +22,8 @@ namespace bulkhead::session {
 ipc::DamageSign WhyMissing(const worker_link::MediaInput& input);
 
 // If the file has become shorter, records in `log` that the frames after the
-// first `got` are missing, and returns true. Returns false if the file has not,
-// or if the header promises no more than `got` frames.
+// first `got` are missing, and returns true. Returns false if the file is not
+// shorter, or if the header promises no more than `got` frames.
 bool AddUncounted(uint64_t got, const worker_link::MediaInput& input,
                   const VideoMetadata& metadata, frames::DamageLog& log);
 
@@ -42,8 +42,8 @@ Status CheckEnd(uint64_t got, const frames::FrameIndex* index,
 Status LostFrameError(uint64_t frame, const worker_link::MediaInput& input);
 Status UncountedError(const worker_link::MediaInput& input);
 
-// If the file has become shorter, adds this to an error about the input, since
-// it is usually the cause of the error.
+// If the file has become shorter, appends that fact to a `failure` about the
+// input, since it is usually the cause. Returns other failures unchanged.
 Status NamingTheLoss(Status failure, const worker_link::MediaInput& input);
 
 }  // namespace bulkhead::session

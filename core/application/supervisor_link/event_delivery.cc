@@ -28,7 +28,7 @@ void EventDelivery::Deliver() {
     if (!stream) break;
     // Runs without the mutex, because the observer may call the library.
     const auto events = stream->TryTake();
-    // An empty list means that no event has arrived since.
+    // An empty list means that no further event has arrived.
     if (events && events->empty()) break;
     if (events) {
       for (const Event& event : *events) observer_(event);

@@ -23,7 +23,7 @@ namespace bulkhead::worker_link {
 // function returns the error. kResourceExhausted means that too many frames
 // precede the wanted one; the worker lives on, since the file may be the cause.
 //
-// Owned by VideoLink. Threads, trust and failure are as in WorkerLink, which
+// Owned by VideoLink. Threads and trust are as in WorkerLink, which
 // outlives this object.
 class VideoPlay {
  public:
@@ -62,8 +62,8 @@ class VideoPlay {
   std::optional<UnseenFrame> TakeUnseen();
 
  private:
-  // Counts frames that the step has passed, because they cannot be the wanted
-  // frame. Returns kResourceExhausted if there are too many.
+  // Counts frames that the worker has passed in this step; none of them is the
+  // wanted one. Returns kResourceExhausted if there are too many.
   Status CountPassed(uint64_t frames);
 
   WorkerLink& link_;
@@ -72,7 +72,7 @@ class VideoPlay {
   uint64_t max_passed_ = 0;
   uint64_t passed_left_ = 0;  // number of frames that may still be passed
   uint64_t frames_left_ = 0;
-  int64_t skip_before_ = INT64_MIN;
+  int64_t skip_before_ = INT64_MIN;  // as in PlayRequest
   bool entering_ = false;  // the worker has yet to say where the play began
   // The point at which the play must begin. to_beginning_: the beginning of the
   // stream. to_packet_: the packet with this timestamp or, if no seek finds it,

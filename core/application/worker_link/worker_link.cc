@@ -217,7 +217,8 @@ Status WorkerLink::SendPool() {
   // The application closes the descriptor after it has sent it. Then only the
   // bulkheadd that got it can give the pool to another worker.
   if (pool_->fd() < 0 && keeper.supervisor != started().generation) {
-    return Status(Code::kNotFound, "nobody has the frames any more");
+    return Status(Code::kNotFound,
+                  "the bulkheadd that kept the frame pool is gone");
   }
   const Status sent = supervisor_->sessions().AttachPool(
       started(), pool_->slot_count(), pool_->slot_bytes(), pool_->fd(),

@@ -136,8 +136,8 @@ kj::Promise<void> Clones::Send(uint64_t ticket,
                                ipc::UniqueFd socket) {
   const auto pending = pending_.find(ticket);
   if (pending == pending_.end()) return kj::READY_NOW;
-  // The socket is sent with the request, or else is among the descriptors that
-  // bulkheadd gives to the worker later.
+  // The worker's socket is sent with the request, or is among the descriptors
+  // that bulkheadd gives to the worker later.
   const int descriptor = socket.get();
   const auto& later = pending->second.descriptors;
   if (IsClosedByPeer(later ? later->socket.get() : descriptor)) {
@@ -155,8 +155,8 @@ kj::Promise<void> Clones::Send(uint64_t ticket,
     return kj::READY_NOW;
   }
   const bool starved = sent.error().code == ipc::Code::kResourceExhausted;
-  // The socket may be full of requests for sessions that were cancelled, faster
-  // than the zygote can clone.
+  // The zygote's socket is full if sessions are opened and cancelled faster
+  // than the zygote can clone workers.
   const bool full = sent.error().code == ipc::Code::kDeadlineExceeded;
   Status failure = FromIpc(std::move(sent).error());
   if (!starved && !full) {

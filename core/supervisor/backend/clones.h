@@ -131,8 +131,9 @@ class Clones {
     kj::TimePoint until = kj::origin<kj::TimePoint>();
   };
 
-  // Asks the zygote for a clone. Asks again later while the socket is full or
-  // descriptors cannot be sent.
+  // Asks the zygote for a clone. Asks again later while the zygote's socket is
+  // full or descriptors cannot be sent. `socket` is the worker's, if the zygote
+  // gets it with the request.
   kj::Promise<void> Send(uint64_t ticket,
                          kj::Own<capnp::MessageBuilder> message,
                          ipc::UniqueFd socket);

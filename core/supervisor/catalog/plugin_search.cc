@@ -65,7 +65,7 @@ kj::Promise<Result<PluginSearch::Loaded>> PluginSearch::Add(
   };
   return context_.places.Ask(path, read)
       .then([this, path, entry_point](bool answers) -> kj::Promise<Added> {
-        if (!answers) return Added(files::DoesNotAnswer(path));
+        if (!answers) return Added(files::NoAnswerFrom(path));
         const auto load = discovery::ResolveExplicitLoad(path, entry_point);
         if (!load) return Added(load.error());
         const bool is_new =
@@ -73,7 +73,7 @@ kj::Promise<Result<PluginSearch::Loaded>> PluginSearch::Add(
         if (is_new) loads_.push_back(*load);
         return AskPlaces().then([this, load = *load, is_new]() -> Added {
           if (!context_.places.Answered(load.directory)) {
-            return files::DoesNotAnswer(load.directory);
+            return files::NoAnswerFrom(load.directory);
           }
           return Loaded{.load = load, .is_new = is_new};
         });

@@ -53,11 +53,11 @@ kj::Promise<Status> ReadFirst(RemotePlaces& places,
   const std::string object = candidate.directory + "/" + candidate.plugin_path;
   return places.Ask(object, [&] { ReadFiles(candidate); })
       .then([directory = candidate.directory](bool answers) {
-        return answers ? Status() : DoesNotAnswer(directory);
+        return answers ? Status() : NoAnswerFrom(directory);
       });
 }
 
-Status DoesNotAnswer(const std::string& path) {
+Status NoAnswerFrom(const std::string& path) {
   return Status(Code::kBackendUnavailable,
                 path +
                     " does not answer; another program or machine serves its "

@@ -17,6 +17,6 @@ kj::Promise<Status> ReadFirst(RemotePlaces& places,
                               const discovery::BackendCandidate& candidate);
 
 // Returns the failure for a `path` whose file system does not answer.
-Status DoesNotAnswer(const std::string& path);
+Status NoAnswerFrom(const std::string& path);
 
 }  // namespace bulkhead::files

@@ -90,6 +90,7 @@ Result<Policy> MakePolicy(const Plugin& plugin, const Grants& grants) {
   for (const GrantedPath& path : grants.paths) {
     AddGranted(path, policy.visible);
   }
+  // Trees come first, as Policy::visible promises.
   std::stable_partition(policy.visible.begin(), policy.visible.end(),
                         [](const VisiblePath& visible) {
                           return visible.kind == VisiblePath::Kind::kTree;

@@ -39,7 +39,7 @@ struct PlacedFrame {
 // Puts decoded pictures into slots of the frame pool.
 //
 //     FrameDelivery delivery(pool, buffers, converter);
-//     delivery.Grant(slot, generation);      // as the host sends them
+//     delivery.Grant(slot, generation);      // for each grant of the host
 //     auto placed = delivery.Place(frame);   // empty: no slot
 //     auto delivered = delivery.Convert(*placed);
 //     placed->frame.Reset();

@@ -72,8 +72,8 @@ class PacketInspector {
   // Returns the role of the packet inspected last.
   const PacketRole& role() const { return role_; }
 
-  // Returns whether libavcodec drops the picture that it holds back before it
-  // decodes the packet inspected last (shown_packets.h).
+  // Returns whether the packet inspected last makes libavcodec drop the picture
+  // that it holds back, so that nobody sees that picture (shown_packets.h).
   bool drops_held() const { return shown_.drops_held(); }
 
   // Returns whether some packet so far had several pictures (shown_packets.h).
@@ -113,8 +113,8 @@ class PacketInspector {
   bool Shows(const bulkhead_packet& packet);
   bool IsKeyframe(const bulkhead_packet& packet) const;
   bool IsSecondField();
-  // Clear ordered_ if `pts` contradicts the order of the pictures, according to
-  // their counts or their types.
+  // Clear ordered_ if `pts` contradicts the order of the pictures. CheckCount()
+  // takes that order from the pictures' counts, CheckType() from their types.
   void CheckCount(int64_t pts);
   void CheckType(int64_t pts);
 

@@ -35,9 +35,9 @@ class ShownPackets {
 
   // Reads the next packet. Returns whether it shows a picture.
   bool Read(const bulkhead_packet& packet);
-  // Returns whether libavcodec drops the picture that it holds back before it
-  // decodes the packet read last. The held picture is the last one that others
-  // may refer to.
+  // Returns whether the packet read last makes libavcodec drop the picture that
+  // it holds back: its MPEG-1 or MPEG-2 sequence header has another size or
+  // aspect ratio. The held picture is the last one that others may refer to.
   bool drops_held() const { return drops_held_; }
   // MPEG-4: returns whether some packet so far contained a second, packed
   // picture. Such a picture has the timestamp of another packet.
