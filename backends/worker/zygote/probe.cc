@@ -48,7 +48,7 @@ int RunProbe(const bulkhead_backend& backend, int socket) {
     }
     if (capnp::computeSerializedSizeInWords(message) * sizeof(capnp::word) >
         ipc::kMaxMessageBytes) {
-      Fail("what it tells of them is more than " +
+      Fail("what it says about them is more than " +
                std::to_string(ipc::kMaxMessageBytes) + " bytes",
            list);
     }

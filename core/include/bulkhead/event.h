@@ -46,8 +46,9 @@ struct Event {
   std::string backend;
   uint64_t session = 0;  // 0 if the event concerns no session.
   std::string device;
-  std::string state;  // Of kBackendState: as in BackendInfo::state.
-  std::string text;   // For people; may be empty.
+  // Of kBackendState, as in BackendInfo::state, and of kTrial; else empty.
+  std::string state;
+  std::string text;  // For people; may be empty.
   std::optional<ExitReport> exit;
   // The number of events just before this one that were dropped because the
   // reader was too slow.

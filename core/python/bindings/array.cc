@@ -16,6 +16,7 @@
 
 #include "core/application/writers/png_writer.h"
 #include "core/python/bindings/errors.h"
+#include "core/python/bindings/gil.h"
 
 namespace bulkhead::python {
 
@@ -148,12 +149,15 @@ void DefineArray(py::module_& module) {
       "encode_png",
       [](uint32_t width, const py::bytes& rgb) {
         const std::string_view rows(rgb);
-        const auto png = ValueOf(writers::EncodePng(
-            {.pixels = reinterpret_cast<const std::byte*>(rows.data()),
-             .width = width,
-             .height =
-                 static_cast<uint32_t>(rows.size() / std::max(3 * width, 1u)),
-             .stride = 3 * width}));
+        const auto png = ValueOf([&] {
+          const WithoutGil released;
+          return writers::EncodePng(
+              {.pixels = reinterpret_cast<const std::byte*>(rows.data()),
+               .width = width,
+               .height =
+                   static_cast<uint32_t>(rows.size() / std::max(3 * width, 1u)),
+               .stride = 3 * width});
+        }());
         return py::bytes(reinterpret_cast<const char*>(png.data()), png.size());
       },
       py::arg("width"), py::arg("rgb"));

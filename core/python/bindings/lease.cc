@@ -134,7 +134,7 @@ py::capsule Lease::Dlpack(std::optional<int64_t> stream,
   const bool versioned = max_version && max_version->first >= 1;
   if (copy == false && !versioned) {
     throw py::buffer_error(
-        "the pixels are read-only, which DLPack tells from version 1.0 on; "
+        "the pixels are read-only, which DLPack says from version 1.0 on; "
         "allow a copy, or ask with max_version=(1, 0)");
   }
   const bool copies = copy.value_or(!versioned);

@@ -57,7 +57,7 @@ converted nor turned upright, as `ffmpeg -noautorotate -f rawvideo` writes them;
 
 Frames of a stream that changes its size are scaled to that of the first one.
 With --no-autoscale, as with `ffmpeg -noautoscale`, each keeps its own: rawvideo
-has them one after the other, as many bytes each as framemd5 tells. y4m cannot.
+has them one after the other, as many bytes each as framemd5 says. y4m cannot.
 
 A:B:S is a Python slice: the end is exclusive, negatives count from the end.
 T1:T2 are seconds on the clock of the file: the frames on the screen, or with

@@ -74,8 +74,9 @@ class HeldPictures {
   // new or a flushed decoder.
   void RestartAt(int64_t entry);
 
-  // Records the packet that is sent next, and returns its role. `disposable`
-  // says whether the container calls it disposable.
+  // Records the packet that is sent next, and returns its role as its own bytes
+  // show it. `disposable` says whether the container calls the packet
+  // disposable; the returned role lacks that.
   const damage::PacketRole& Sent(const bulkhead_packet& packet,
                                  bool disposable);
   // Records that the decoder reported damage.

@@ -17,8 +17,8 @@ namespace bulkhead::cli::top {
 // between the last two readings.
 //
 //     Rates rates;
-//     auto hosts = FindRunningHosts(milliseconds(0));  // again for each
-//     reading if (hosts) rates.Fill(*hosts, Clock::now());
+//     auto hosts = FindRunningHosts(milliseconds(0));
+//     if (hosts) rates.Fill(*hosts, Clock::now());
 //
 // A session that was not in the last reading has no rate. If a count falls,
 // which no honest bulkheadd sends, its session is treated as new. Not
