@@ -3,11 +3,11 @@
 
 namespace bulkhead::ipc {
 
-// Environment variables of a backend's processes. They exist for a clear error
+// Environment variables of a backend's processes. They give a clear error
 // message when a plugin uses libbulkhead inside its own backend. Without the
 // variables, libbulkhead would fail with an unclear error, because the sandbox
-// starts no process. On a machine without a sandbox, libbulkhead inside the
-// plugin would load the same plugin again, and so on without end.
+// permits no new process. On a machine without a sandbox, libbulkhead inside
+// the plugin would load the same plugin again, and so on without end.
 //
 // The variables are no protection: vendor code can clear both, and is then
 // stopped by the sandbox.

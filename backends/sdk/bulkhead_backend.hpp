@@ -351,7 +351,7 @@ class BULKHEAD_SDK_LOCAL Functions {
 //
 // Failures: std::bad_alloc becomes BULKHEAD_OUT_OF_MEMORY, and any other
 // exception BULKHEAD_FAILED with what() in the sentence. After Flush or Release
-// threw, each later Send and Receive fails. If Open returns OK and sets no
+// has thrown, each later Send and Receive fails. If Open returns OK and sets no
 // decoder, the result is BULKHEAD_FAILED. A destructor must not throw.
 //
 // Threads: as the clauses say. This code has no state that decoders share.

@@ -22,7 +22,8 @@ namespace bulkhead {
 // The contents are not trusted: somebody may have edited a record by hand, or
 // another version may have written it. Reads are bounded, and readers ignore
 // what they do not understand. A record is replaced as a whole or not at all,
-// even if the disk is full or the machine stops.
+// even if the disk is full or the machine stops (WriteSoon() and AddSoon()
+// promise less).
 //
 // Bulkhead chooses the names of records, without a slash or a leading dot.
 // Calls block only as long as the file system does. Not thread-safe.
@@ -59,7 +60,10 @@ class StateDirectory {
                                 size_t max_names) const;
 
  private:
-  enum class Durability { kDisk, kMemory };
+  enum class Durability {
+    kDisk,    // Waits until the record is on the disk.
+    kMemory,  // Leaves that to the kernel.
+  };
 
   // Writes a temporary file and renames it to `name`. `flags` are the flags of
   // renameat2. Returns 0 or an errno.

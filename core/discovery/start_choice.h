@@ -16,8 +16,10 @@ namespace bulkhead::discovery {
 // it.
 struct StartChoice {
   Manifest::Start start = Manifest::Start::kClone;
-  std::string rule;     // Says who chose kExec; empty for kClone.
-  std::string warning;  // Set if the manifest's worker_scope is overruled.
+  std::string rule;  // Says who chose kExec; empty for kClone.
+  // Set if kExec overrules the manifest's worker_scope = "backend": each
+  // session then has a worker of its own.
+  std::string warning;
 };
 // Chooses between kClone and kExec for `backend`.
 StartChoice ChooseStart(const std::string& backend, const Manifest& manifest,

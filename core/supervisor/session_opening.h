@@ -61,7 +61,7 @@ class SessionOpening {
       ipc::schema::OpenSession::Reader request);
   // Answers and returns true in two cases: a session on `backend` is refused,
   // or the application must first ask another device for the input's codec
-  // (describeFirst). Otherwise returns false. Costs no worker.
+  // (describeFirst in control.capnp). Otherwise returns false. Costs no worker.
   bool AnswersWithoutWorker(sockets::EventSocket& connection,
                             ipc::schema::OpenSession::Reader request,
                             backend::Backend& backend);

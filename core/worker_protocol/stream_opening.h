@@ -33,8 +33,8 @@ struct StreamOpening {
   std::string name_hint;  // base name, for choosing a demuxer
   int64_t media_bytes = 0;
   const Limits& limits;
-  // The longest time without progress, in which each call of the backend
-  // returns BULKHEAD_AGAIN. After it, the worker reports that the backend
+  // How long the backend may go on returning BULKHEAD_AGAIN without taking a
+  // packet or giving a frame. After that, the worker reports that the backend
   // misbehaves.
   std::chrono::milliseconds patience{5'000};
   AllowedMedia allowed = {};

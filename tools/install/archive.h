@@ -26,8 +26,8 @@ namespace bulkhead::install {
 // is not the claimed size. entries() leaves out folders, since the installer
 // creates the folders of files with the files.
 //
-// libzip turns a NUL in a name into a space. That is harmless, because no
-// RECORD lists such a name.
+// libzip turns a NUL in a name into a space. That is harmless: such an entry is
+// refused unless RECORD lists the name with the space, and its hash.
 //
 // Failures are kBadInput, or kNotFound if the file does not exist. Not
 // thread-safe.

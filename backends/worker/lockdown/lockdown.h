@@ -53,8 +53,8 @@ class Lockdown {
   // forbidden system call. This process keeps no copy of the listener, since
   // the holder of a copy could allow such calls. `object` is the vendor's
   // shared object, opened by bulkheadd. Landlock lets the process read it even
-  // if its path leads through a directory that the process may not enter (tier
-  // reduced).
+  // if its path leads through a directory that the process may not enter
+  // (sandbox tier reduced).
   ipc::Expected<void> InstallStage1(int control, int object) const;
   // Restricts a worker, which is a clone of the zygote, before it sees media.
   // The caller has installed its fault handlers (ipc::kFaults). Removes all

@@ -55,7 +55,7 @@ Result<std::vector<int64_t>> PlanClips(const IndexClips& request,
                                        std::optional<uint64_t> seed) {
   RETURN_IF_ERROR(CheckCounts(request.clips, request.frames_per_clip));
   if (request.indices_between_frames == 0) {
-    return Invalid("indices_between_frames is positive");
+    return Invalid("indices_between_frames must be positive");
   }
   const auto count = static_cast<int64_t>(frame_count);
   // A negative bound counts from the end of the stream.
@@ -82,7 +82,7 @@ Result<std::vector<int64_t>> PlanClips(const IndexClips& request,
   const int64_t end = request.range_end
                           ? std::min(resolve(*request.range_end), count)
                           : std::max(count - span + 1, start + 1);
-  if (start >= end) return Invalid("range_start is before range_end");
+  if (start >= end) return Invalid("range_start must be before range_end");
 
   Random random(seed.value_or(0));
   const auto places = static_cast<uint64_t>(end - start);
@@ -120,10 +120,10 @@ Result<std::vector<double>> PlanClips(const TimeClips& request,
   const double between =
       request.seconds_between_frames.value_or(1 / average_rate);
   if (!(between > 0) || !std::isfinite(between)) {
-    return Invalid("seconds_between_frames is positive");
+    return Invalid("seconds_between_frames must be positive");
   }
   if (!seed && (!(between_starts > 0) || !std::isfinite(between_starts))) {
-    return Invalid("seconds_between_clip_starts is positive");
+    return Invalid("seconds_between_clip_starts must be positive");
   }
   const double start = request.range_start.value_or(played.begin);
   if (!(start >= played.begin && start < played.end)) {
@@ -139,7 +139,7 @@ Result<std::vector<double>> PlanClips(const TimeClips& request,
       played.end - static_cast<double>(request.frames_per_clip - 1) * between;
   if (request.range_end) {
     end = std::min(*request.range_end, played.end);
-    if (!(start < end)) return Invalid("range_start is before range_end");
+    if (!(start < end)) return Invalid("range_start must be before range_end");
   }
   const double length = std::max(0.0, end - start);
   uint64_t clips = request.clips;

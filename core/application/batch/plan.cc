@@ -50,6 +50,8 @@ Status Collision(const Item& a, const Item& b) {
                     "keeps the directories below it");
 }
 
+// Checks that no two outputs are the same file, that none is a directory of
+// another output's path, and that none lies among the records.
 Status CheckDistinct(const std::vector<Item>& items) {
   std::map<std::string_view, const Item*> item_of;
   for (const Item& item : items) {

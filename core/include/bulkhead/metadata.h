@@ -40,9 +40,9 @@ struct StreamTiming {
   std::optional<double> end_seconds_from_content;
   std::optional<uint64_t> frame_count_from_content;
 
-  // The best known values. Each is taken from the content or, if the content
-  // does not have it, from the first of the sources in the member's comment
-  // that has it. nullopt if no source has it.
+  // The best known values. Each is taken from the content. If the content does
+  // not have it, the sources in the member's comment are tried in their order.
+  // nullopt if none has it.
   double begin_seconds = 0;  // The header, or 0.
   // The header; the frame count of the header / its frame rate; the duration of
   // the container.

@@ -12,9 +12,9 @@ namespace bulkhead::backend {
 // Catalog implements this interface.
 class BackendKeeper {
  public:
-  // Starts a successor from the present files beside backend `number` and
-  // checks the successor. A successor that passes takes the place of the old
-  // backend, which is retired. If an attempt is under way, joins it.
+  // Starts a successor from the present files while backend `number` goes on,
+  // and checks the successor. A successor that passes takes the place of the
+  // old backend, which is retired. If an attempt is under way, joins it.
   virtual kj::Promise<Status> StartSuccessor(unsigned number) = 0;
   // Does the same for a backend with start = "exec", which can serve no new
   // session once its files changed. Reads the installed files first. Fails at

@@ -12,7 +12,8 @@
 
 namespace bulkhead::catalog {
 
-// Replaces backends that run by successors: new ones from the changed files.
+// Replaces each running backend whose files changed by a successor: a new
+// backend from the changed files.
 //
 // A successor is started beside the old backend and checked (health_check.h).
 // If it passes, new sessions go to the successor, and the old backend drains.

@@ -43,7 +43,7 @@ class FrameMatcher {
   struct Difference {
     uint64_t frame;  // the number of the application's frame
     double seconds;
-    std::string words;  // completes "the devices differ in": "its picture"
+    std::string words;  // completes "A and B differ in": "its picture"
     uint64_t compared;  // the number of compared frames, including this one
   };
   // The most frames that may wait for the shadow. Further ones are not

@@ -70,10 +70,10 @@ class SessionSocket {
   // Resolves with true once the process has ended, or with false after
   // `patience`.
   kj::Promise<bool> AwaitEnd(std::chrono::milliseconds patience);
-  // Does the same for a process that the kernel is ending already. On an
-  // overloaded machine that takes longer. So `patience` is the timeout of a
-  // StepDeadline, which is renewed as long as some thread has ended during each
-  // timeout.
+  // Does the same for a process that the kernel is ending already, which may
+  // take longer than `patience` on an overloaded machine. So `patience` begins
+  // again whenever a thread of the process has ended within it. StepDeadline
+  // limits the whole wait.
   kj::Promise<bool> AwaitEndUnderWay(std::chrono::milliseconds patience);
 
  private:

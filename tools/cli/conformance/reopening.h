@@ -25,8 +25,8 @@ Verdict TryReopening(Subject& subject, const ReferenceClip& clip);
 Verdict BlameReopeningIfItFails(const Verdict& verdict, Subject& subject);
 
 // If the clause of `verdict` is life-5, returns `verdict` with the clause
-// close-1, else as it is. For a check that does the work of a passed check and,
-// in addition, closes and reopens the decoder.
+// close-1, else as it is. For a check that repeats the work of a passed check
+// and also closes and reopens the decoder.
 Verdict BlameReopening(const Verdict& verdict);
 
 }  // namespace bulkhead::cli::conformance

@@ -15,9 +15,9 @@ namespace bulkhead::worker::decode {
 // A field of bulkhead_frame, and the clause that defines its value.
 struct FrameField {
   std::string_view name;
-  const char* clause;
-  const char* words;
-  std::string (*value)(const bulkhead_frame&);
+  const char* clause;  // for example "color-2"
+  const char* words;   // what the clause demands, for errors (abi_breach.h)
+  std::string (*value)(const bulkhead_frame&);  // the value as text
 };
 // Returns the field with this name, or null.
 const FrameField* FindFrameField(std::string_view name);

@@ -217,14 +217,15 @@ void CarriedState::ReadUnits(Bytes data, uint32_t length_bytes) {
   });
 }
 
-// libavcodec's decoder of H.264 reproduces bugs of old versions of x264. x264
-// states its version once, in the first packet.
+// libavcodec's decoder of H.264 reproduces bugs of old builds of x264: of
+// builds before 34 in all streams, of builds before 151 in 4:4:4 only. x264
+// states its build once, in the first packet.
 void CarriedState::ReadSei(Bytes unit, size_t header_bytes) {
   constexpr uint32_t kUserData = 5;
   constexpr uint32_t kFilmGrain = 19;
   constexpr size_t kIdentifierBytes = 16;
-  constexpr int kFirstWithoutFaults = 151;
-  constexpr int kFirstWithFaultsOf444Alone = 34;
+  constexpr int kFirstSoundBuild = 34;
+  constexpr int kFirstSoundBuildFor444 = 151;
   damage::ForEachSeiMessage(
       unit, header_bytes, [&](uint32_t type, Bytes payload) {
         if (type == kFilmGrain) SetForGood(kGrain);
@@ -233,8 +234,8 @@ void CarriedState::ReadSei(Bytes unit, size_t header_bytes) {
                                payload.end());
         int build = 0;
         if (std::sscanf(text.c_str(), "x264 - core %d", &build) != 1) return;
-        if (build <
-            (is_444_ ? kFirstWithoutFaults : kFirstWithFaultsOf444Alone)) {
+        // Only the fact that the build is old counts, so it has no value.
+        if (build < (is_444_ ? kFirstSoundBuildFor444 : kFirstSoundBuild)) {
           Set(kEncoder, {});
         }
       });
