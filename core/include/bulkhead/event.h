@@ -46,7 +46,7 @@ struct Event {
   std::string backend;
   uint64_t session = 0;  // 0 if the event concerns no session.
   std::string device;
-  // Of kBackendState, as in BackendInfo::state, and of kTrial; else empty.
+  // The state of kBackendState (BackendInfo::state) or kTrial; else empty.
   std::string state;
   std::string text;  // For people; may be empty.
   std::optional<ExitReport> exit;

@@ -48,6 +48,27 @@ struct Pool {
       std::make_shared<SlotPool>(memory, 3, kSlotBytes);
 };
 
+// A pool of two granted slots for native pictures of `format`.
+struct NativePool {
+  NativePool(const char* format, uint32_t width, uint32_t height)
+      : geometry(*ipc::NativeGeometry(*ipc::FindPixelLayout(format), width,
+                                      height, UINT64_MAX)),
+        memory(2 * geometry.bytes + 64),
+        base(memory.data() +
+             (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64)),
+        slots(std::make_shared<SlotPool>(base, 2, geometry.bytes)) {
+    slots->Grant(0, 1);
+    slots->Grant(1, 1);
+    buffers.DeliverInto(slots, av_get_pix_fmt(format), geometry);
+  }
+
+  const ipc::FrameGeometry geometry;
+  std::vector<uint8_t> memory;
+  uint8_t* const base;
+  const std::shared_ptr<SlotPool> slots;
+  BufferProvider buffers{64 * kMiB};
+};
+
 TEST(BufferProvider, PlanesAreAlignedAndZeroed) {
   BufferProvider buffers(kMiB);
   bulkhead_buffer buffer{};
@@ -199,30 +220,23 @@ TEST(BufferProvider, ServesPlanesOfASlotToWhatDecodersAskFor) {
        {Asked{"yuv420p", 1920, 1090, 64}, Asked{"yuv420p", 1920, 1152, 64},
         Asked{"yuv422p10le", 1920, 1090, 64}, Asked{"nv12", 1920, 1088, 64},
         Asked{"yuva444p", 1920, 1082, 64}, Asked{"yuv411p", 2048, 1088, 64}}) {
-    const auto layout = ipc::FindPixelLayout(asked.format);
-    const auto geometry = *ipc::NativeGeometry(*layout, 1910, 1080, UINT64_MAX);
-    std::vector<uint8_t> memory(2 * geometry.bytes + 64);
-    uint8_t* const base =
-        memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
-    auto slots = std::make_shared<SlotPool>(base, 2, geometry.bytes);
-    slots->Grant(0, 1);
-    slots->Grant(1, 1);
-    BufferProvider buffers(64 * kMiB);
-    buffers.DeliverInto(slots, av_get_pix_fmt(asked.format), geometry);
+    NativePool pool(asked.format, 1910, 1080);
+    const ipc::FrameGeometry& geometry = pool.geometry;
     bulkhead_buffer buffer{};
-    ASSERT_EQ(Acquire(buffers,
+    ASSERT_EQ(Acquire(pool.buffers,
                       {sizeof(bulkhead_buffer_request), asked.format,
                        asked.width, asked.height, asked.alignment, 80},
                       &buffer),
               BULKHEAD_OK);
-    ASSERT_TRUE(buffers.PublishableSlot(*slots, buffer.handle)) << asked.format;
+    ASSERT_TRUE(pool.buffers.PublishableSlot(*pool.slots, buffer.handle))
+        << asked.format;
     ASSERT_EQ(buffer.plane_count, geometry.plane_count);
     for (uint32_t i = 0; i < buffer.plane_count; ++i) {
-      EXPECT_EQ(buffer.data[i], base + geometry.planes[i].offset);
+      EXPECT_EQ(buffer.data[i], pool.base + geometry.planes[i].offset);
       EXPECT_EQ(buffer.stride[i],
                 static_cast<int32_t>(geometry.planes[i].stride));
     }
-    Release(buffers, buffer);
+    Release(pool.buffers, buffer);
   }
 }
 
@@ -248,23 +262,14 @@ TEST(BufferProvider, SlotsAndPrivateMemoryHaveTheSameStrides) {
 }
 
 TEST(BufferProvider, APictureOfAnotherSizeThanASlotGetsPrivateMemory) {
-  const auto layout = ipc::FindPixelLayout("yuv420p");
-  const auto geometry = *ipc::NativeGeometry(*layout, 256, 64, UINT64_MAX);
-  std::vector<uint8_t> memory(2 * geometry.bytes + 64);
-  uint8_t* const base =
-      memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
-  auto slots = std::make_shared<SlotPool>(base, 2, geometry.bytes);
-  slots->Grant(0, 1);
-  slots->Grant(1, 1);
-  BufferProvider buffers(64 * kMiB);
-  buffers.DeliverInto(slots, AV_PIX_FMT_YUV420P, geometry);
+  NativePool pool("yuv420p", 256, 64);
   for (const auto& request :
        {Request("yuv420p", 512, 64), Request("yuv420p", 256, 512),
         Request("yuv420p", 128, 64), Request("yuv422p", 256, 64)}) {
     bulkhead_buffer buffer{};
-    ASSERT_EQ(Acquire(buffers, request, &buffer), BULKHEAD_OK);
-    EXPECT_FALSE(buffers.PublishableSlot(*slots, buffer.handle));
-    Release(buffers, buffer);
+    ASSERT_EQ(Acquire(pool.buffers, request, &buffer), BULKHEAD_OK);
+    EXPECT_FALSE(pool.buffers.PublishableSlot(*pool.slots, buffer.handle));
+    Release(pool.buffers, buffer);
   }
 }
 

@@ -60,8 +60,8 @@ class HeldPictures {
     DecodedFrame frame;
     // The byte offset of the picture's packet in the file, or -1.
     int64_t position = -1;
-    // What has shown that the decoder made up parts of the picture, or of a
-    // picture that it refers to; kUnknown if nothing has.
+    // The sign that the decoder made up parts of the picture, or of a picture
+    // that it refers to; kUnknown if there is none.
     ipc::DamageSign sign = ipc::DamageSign::kUnknown;
   };
 
