@@ -25,9 +25,10 @@ Status GrantFree(WorkerLink& link, uint64_t wanted) {
   const auto granted = [&] { return pool.ledger().granted_count(); };
   // The worker gets the free slots first, so that it decodes while the kernel
   // allocates more. It needs two: it fills one while the application reads the
-  // other.
+  // other. A third absorbs the jitter of both. More would only cost the time to
+  // allocate them, which exceeds that of decoding in a clip of a few frames.
   RETURN_IF_ERROR(GrantEach(link));
-  bool grows = granted() < wanted;
+  bool grows = granted() < std::min<uint64_t>(wanted, 3);
   while (grows) {
     ASSIGN_OR_RETURN(grows, pool.Grow());
     RETURN_IF_ERROR(GrantEach(link));

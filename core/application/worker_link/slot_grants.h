@@ -18,9 +18,10 @@ namespace bulkhead::worker_link {
 // killed. Threads, trust and failure are as in WorkerLink.
 
 // Grants the worker every free slot. `wanted` is the number of slots that the
-// worker can still use. If it holds fewer, the pool grows by one slot, and then
-// further until the worker holds min(wanted, 2). Does nothing if `wanted` is 0.
-// Returns kResourceExhausted if the application holds all slots.
+// worker can still use. If it holds fewer than min(wanted, 3), the pool grows
+// by one slot, and then further until the worker holds min(wanted, 2). Does
+// nothing if `wanted` is 0. Returns kResourceExhausted if the application holds
+// all slots.
 Status GrantFree(WorkerLink& link, uint64_t wanted);
 
 // Grants one more slot to a worker that waits because its decoder keeps all its

@@ -30,30 +30,32 @@ void SlotPool::Grant(uint32_t index, uint32_t generation) {
   if (index >= slots_.size()) return;
   slots_[index].generation = generation;
   slots_[index].granted = true;
+  slots_[index].granted_as = ++grants_;
 }
 
-std::optional<Slot> SlotPool::TakeLocked(bool pin) {
-  const uint32_t count = slot_count();
-  for (uint32_t step = 0; step < count; ++step) {
-    const uint32_t index = (next_ + step) % count;
-    State& state = slots_[index];
-    if (!state.granted || state.taken) continue;
-    state.taken = true;
-    state.pinned = pin;
-    next_ = index + 1;
-    const Slot slot = Describe(index);
-    if (!state.mapped) {
-      state.mapped = true;
-      MapPages(slot);
-    }
-    return slot;
+Slot SlotPool::TakeLocked(uint32_t index, bool pin) {
+  State& state = slots_[index];
+  state.taken = true;
+  state.pinned = pin;
+  const Slot slot = Describe(index);
+  if (!state.mapped) {
+    state.mapped = true;
+    MapPages(slot);
   }
-  return std::nullopt;
+  return slot;
 }
 
 std::optional<Slot> SlotPool::Take() {
   std::lock_guard lock(mutex_);
-  return TakeLocked(/*pin=*/false);
+  std::optional<uint32_t> last;
+  for (uint32_t index = 0; index < slot_count(); ++index) {
+    if (!IsFree(slots_[index])) continue;
+    if (!last || slots_[index].granted_as > slots_[*last].granted_as) {
+      last = index;
+    }
+  }
+  if (!last) return std::nullopt;
+  return TakeLocked(*last, /*pin=*/false);
 }
 
 std::optional<Slot> SlotPool::TakePinned() {
@@ -61,8 +63,13 @@ std::optional<Slot> SlotPool::TakePinned() {
   // If decoders pinned all slots, no picture that needs a conversion could ever
   // be published.
   if (FreeLocked() < 2) return std::nullopt;
-  return TakeLocked(/*pin=*/true);
+  while (!IsFree(slots_[next_pinned_])) Advance();
+  const Slot slot = TakeLocked(next_pinned_, /*pin=*/true);
+  Advance();
+  return slot;
 }
+
+void SlotPool::Advance() { next_pinned_ = (next_pinned_ + 1) % slot_count(); }
 
 std::optional<Slot> SlotPool::Publishable(uint32_t index) const {
   std::lock_guard lock(mutex_);
@@ -103,7 +110,7 @@ uint32_t SlotPool::free_count() const {
 uint32_t SlotPool::FreeLocked() const {
   uint32_t free = 0;
   for (const State& state : slots_) {
-    free += state.granted && !state.taken ? 1 : 0;
+    free += IsFree(state) ? 1 : 0;
   }
   return free;
 }

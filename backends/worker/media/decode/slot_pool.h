@@ -42,11 +42,13 @@ class SlotPool {
   // Records that the host handed over a slot. Ignores an index out of range.
   void Grant(uint32_t index, uint32_t generation);
 
-  // Takes a free slot for a conversion; Publish or Release must follow.
+  // Takes the free slot that was granted last, for a conversion; Publish or
+  // Release must follow. While the host keeps up, two slots are used in turn,
+  // and the pages of the others are never mapped.
   std::optional<Slot> Take();
 
-  // Takes a free slot for a decoder, and pins it until Release. Never pins the
-  // last free slot.
+  // Takes the next free slot, in the order of their indices, for a decoder, and
+  // pins it until Release. Never pins the last free slot.
   std::optional<Slot> TakePinned();
 
   // Returns a taken slot if the picture in it may be published, that is, if the
@@ -72,6 +74,7 @@ class SlotPool {
  private:
   struct State {
     uint32_t generation = 0;
+    uint64_t granted_as = 0;  // the number of its last grant
     bool granted = false;
     bool taken = false;
     bool pinned = false;
@@ -79,15 +82,20 @@ class SlotPool {
   };
 
   // Functions with "Locked" in their names require that mutex_ is held.
-  std::optional<Slot> TakeLocked(bool pin);
+  Slot TakeLocked(uint32_t index, bool pin);
   uint32_t FreeLocked() const;
+  static bool IsFree(const State& state) {
+    return state.granted && !state.taken;
+  }
+  void Advance();
   Slot Describe(uint32_t index) const;
 
   uint8_t* const base_;
   const size_t slot_bytes_;
   mutable std::mutex mutex_;
   std::vector<State> slots_;
-  uint32_t next_ = 0;  // the slot to try first, so that all are used in turn
+  uint64_t grants_ = 0;
+  uint32_t next_pinned_ = 0;  // the slot that TakePinned tries first
 };
 
 }  // namespace bulkhead::worker::decode
