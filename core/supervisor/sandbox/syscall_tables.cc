@@ -398,7 +398,7 @@ Table SessionTableWith(const GrantedCalls& granted) {
 }
 
 bool IsAsked(int syscall, std::span<const uint64_t, 6> arguments) {
-  const Table table = ZygoteTable();
+  static const Table table = ZygoteTable();  // made once, not for each call
   const auto decides = [&](const Rule& rule) {
     return rule.syscall == syscall &&
            std::ranges::all_of(rule.when, [&](const Condition& condition) {

@@ -3,9 +3,11 @@
 
 #include <poll.h>
 
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include "core/base/pidfd.h"
@@ -29,6 +31,17 @@ bool IsAlive(int pidfd) {
   return poll(&ended, 1, 0) == 0;
 }
 
+// Reads the number at the beginning of `words`, after blanks, and removes it
+// there. Returns false if there is none, and leaves `number` as it is.
+template <typename Number>
+bool TakeNumber(std::string_view& words, Number& number, int base = 10) {
+  words.remove_prefix(std::min(words.find_first_not_of(" \t"), words.size()));
+  const auto [end, error] =
+      std::from_chars(words.begin(), words.end(), number, base);
+  words.remove_prefix(static_cast<size_t>(end - words.begin()));
+  return error == std::errc();
+}
+
 // Returns what the thread lacks, or an empty string.
 std::string Lack(const ThreadStatus& thread, uint32_t filters) {
   if (!thread.filtered) return "is under no seccomp filter";
@@ -45,36 +58,41 @@ std::string Lack(const ThreadStatus& thread, uint32_t filters) {
 std::optional<ThreadStatus> ReadThreadStatus(const std::string& directory) {
   std::ifstream file(directory + "/status");
   ThreadStatus thread;
+  // Each start of a worker reads several of these files, of some 60 lines each,
+  // so only the wanted lines are parsed.
   for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string key;
-    words >> key;
-    if (key == "State:") {
-      std::string state;
-      words >> state;
-      thread.dead = state == "Z" || state == "X";
-    } else if (key == "Tgid:") {
-      words >> thread.process;
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const std::string_view key = std::string_view(line).substr(0, colon);
+    std::string_view words = std::string_view(line).substr(colon + 1);
+    if (key == "State") {
+      words.remove_prefix(
+          std::min(words.find_first_not_of('\t'), words.size()));
+      thread.dead = words.starts_with('Z') || words.starts_with('X');
+    } else if (key == "Tgid") {
+      TakeNumber(words, thread.process);
       thread.inner_process = thread.process;
-    } else if (key == "NStgid:") {
-      while (words >> thread.inner_process) {
+    } else if (key == "NStgid") {
+      while (TakeNumber(words, thread.inner_process)) {
       }
-    } else if (key == "PPid:") {
-      words >> thread.parent;
-    } else if (key == "Threads:") {
-      words >> thread.threads;
-    } else if (key == "SigCgt:") {
-      words >> std::hex >> thread.handled;
-    } else if (key == "SigBlk:") {
-      words >> std::hex >> thread.blocked;
-    } else if (key == "NoNewPrivs:") {
-      words >> thread.no_new_privs;
-    } else if (key == "Seccomp:") {
+    } else if (key == "PPid") {
+      TakeNumber(words, thread.parent);
+    } else if (key == "Threads") {
+      TakeNumber(words, thread.threads);
+    } else if (key == "SigCgt") {
+      TakeNumber(words, thread.handled, 16);
+    } else if (key == "SigBlk") {
+      TakeNumber(words, thread.blocked, 16);
+    } else if (key == "NoNewPrivs") {
+      int set = 0;
+      TakeNumber(words, set);
+      thread.no_new_privs = set != 0;
+    } else if (key == "Seccomp") {
       int mode = 0;
-      words >> mode;
+      TakeNumber(words, mode);
       thread.filtered = mode == kFilterMode;
-    } else if (key == "Seccomp_filters:") {
-      words >> thread.filters.emplace();
+    } else if (key == "Seccomp_filters") {
+      TakeNumber(words, thread.filters.emplace());
     }
   }
   if (thread.process == 0) return std::nullopt;
