@@ -68,8 +68,8 @@ class SpareWorker : public testing::Test {
 
   VideoDecoder Open() { return host_->OpenVideo(clip_).value(); }
 
-  // Waits for a worker that serves none of `sessions`. Returns 0 if there is
-  // none.
+  // Waits for a worker that serves none of `sessions`, at least one. Returns 0
+  // if there is none.
   pid_t AwaitSpare(const std::vector<const VideoDecoder*>& sessions) {
     std::set<pid_t> known = backend_;
     for (const VideoDecoder* session : sessions) {
@@ -78,10 +78,11 @@ class SpareWorker : public testing::Test {
     const auto end = std::chrono::steady_clock::now() + kPatience;
     while (std::chrono::steady_clock::now() < end) {
       for (const pid_t pid : DescendantsOf(host_->supervisor_pid())) {
-        // A clone that is being made has fewer filters.
+        // A clone that is being made, as the zygote, has fewer filters than a
+        // session's worker. Pids say nothing of that: they begin anew at times.
         if (!known.contains(pid) &&
             StatusOf(pid, "Seccomp_filters") ==
-                StatusOf(*known.rbegin(), "Seccomp_filters")) {
+                StatusOf(sessions.front()->worker_pid(), "Seccomp_filters")) {
           return pid;
         }
       }
